@@ -1,0 +1,52 @@
+#include "engine/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    err->code = code;
+    (void)vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return false;
+}
+
+bool error_wrap(struct error *err, const char *format, ...)
+{
+    char inner[sizeof err->text];
+    memcpy(inner, err->text, sizeof inner);
+
+    va_list args;
+    va_start(args, format);
+    int outer = vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    if (outer >= 0 && (size_t)outer < sizeof err->text) {
+        size_t room = sizeof err->text - (size_t)outer;
+        if (snprintf(err->text + outer, room, ": %s", inner) < 0) {
+            err->text[outer] = '\0';
+        }
+    }
+    return false;
+}
+
+static const struct {
+    int exit_status;
+    bool retry;
+} codes[] = {
+#define X(name, exit_status, retry) {exit_status, retry},
+    ERROR_CODES(X)
+#undef X
+};
+
+int error_exit_status(enum error_code code)
+{
+    return codes[code].exit_status;
+}
+
+bool error_is_retryable(enum error_code code)
+{
+    return codes[code].retry;
+}

@@ -1,0 +1,60 @@
+/* error — what went wrong, and what we were doing at the time. */
+#ifndef ENGINE_BASE_ERROR_H
+#define ENGINE_BASE_ERROR_H
+
+#include <stdbool.h>
+
+#define MUST_CHECK              __attribute__((warn_unused_result))
+#define PRINTF_LIKE(text, args) __attribute__((format(printf, text, args)))
+
+/* One line a code: name, exit status of the program, worth a retry.
+ *   USAGE     the command line or configuration is wrong
+ *   PLAN      a plan, map or expression is wrong, changed or out of order
+ *   INPUT     a file of data is malformed (JSON lines, DynamoDB JSON)
+ *   ITEM      this one item cannot be computed or stored; the pass goes on
+ *   LIMIT     a limit of DynamoDB's is passed (an item error where an item is at hand)
+ *   STORE     the table cannot be opened, read or written
+ *   DAMAGED   the table or an undo record fails its checksum or structure
+ *   FULL      no room on the disk
+ *   BUSY      another run holds the lease
+ *   SOURCE    PostgreSQL refused, broke off, or holds a value that has no place in an item
+ *   CONFLICT  two rows or items want one key; a standing item differs
+ *   PENDING   changes are pending (dry run, status --exit-code)
+ *   STOPPED   interrupted by a signal; resumable */
+#define ERROR_CODES(X)        \
+    X(ERROR_NONE, 0, false)   \
+    X(ERROR_USAGE, 2, false)  \
+    X(ERROR_PLAN, 2, false)   \
+    X(ERROR_INPUT, 1, false)  \
+    X(ERROR_ITEM, 3, false)   \
+    X(ERROR_LIMIT, 3, false)  \
+    X(ERROR_STORE, 1, false)  \
+    X(ERROR_DAMAGED, 1, false) \
+    X(ERROR_FULL, 1, false)   \
+    X(ERROR_BUSY, 1, true)    \
+    X(ERROR_SOURCE, 1, false) \
+    X(ERROR_CONFLICT, 1, false) \
+    X(ERROR_PENDING, 4, false) \
+    X(ERROR_STOPPED, 5, false)
+
+enum error_code {
+#define X(name, exit_status, retry) name,
+    ERROR_CODES(X)
+#undef X
+};
+
+struct error {
+    enum error_code code;
+    char text[1024]; /* outermost context first, cut to fit, always NUL-ended */
+};
+
+/* Both return false, so a caller can write: return error_set(err, ...); A second line that begins
+ * "hint: " says what to do. */
+bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+bool error_wrap(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The exit status that belongs to a code, and whether the same call may succeed later. */
+int error_exit_status(enum error_code code);
+bool error_is_retryable(enum error_code code);
+
+#endif

@@ -1,0 +1,68 @@
+/* run_file — sorted runs in one file that has no name. A run is a row of blocks; a block is some
+ * pairs, lz4, behind a checksum and its sizes. The file lives no longer than the process, so its
+ * numbers are in the machine's own order. */
+#ifndef ENGINE_SORT_RUN_FILE_INTERNAL_H
+#define ENGINE_SORT_RUN_FILE_INTERNAL_H
+
+#include "engine/base/buffer.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a block before it is packed; one pair may be a block of its own. */
+enum { RUN_BLOCK_MAX_BYTES = 1 << 30 };
+
+struct run_file {
+    int fd;
+    uint64_t end;
+    const char *dir; /* borrowed, for messages */
+};
+
+struct run {
+    uint64_t start;
+    uint64_t end;
+};
+
+/* ERROR_STORE: the folder does not take files. */
+MUST_CHECK bool run_file_open(const char *dir, struct run_file *out, struct error *err);
+void run_file_close(struct run_file *file);
+
+struct run_writer {
+    struct run_file *file;
+    size_t block_bytes;
+    uint64_t start;
+    struct buffer pairs;
+    struct buffer packed;
+};
+
+/* Begins a run at the end of the file; run_writer_close() in any case. */
+struct run_writer run_writer_open(struct run_file *file, size_t block_bytes);
+void run_writer_close(struct run_writer *writer);
+
+/* Pairs come in their order. ERROR_FULL, ERROR_STORE. */
+MUST_CHECK bool run_writer_add(struct run_writer *writer, struct str key, struct str value,
+                               struct error *err);
+MUST_CHECK bool run_writer_finish(struct run_writer *writer, struct run *out, struct error *err);
+
+struct run_reader {
+    const struct run_file *file;
+    struct buffer *packed; /* borrowed; readers of one thread share it */
+    uint64_t next;         /* block */
+    uint64_t end;
+    struct buffer pairs; /* of the block at hand */
+    size_t read;         /* bytes of them */
+};
+
+struct run_reader run_reader_open(const struct run_file *file, struct run run,
+                                  struct buffer *packed);
+void run_reader_close(struct run_reader *reader);
+
+/* The next pair, valid until the next call; *more is false after the last.
+ * ERROR_DAMAGED, ERROR_STORE. */
+MUST_CHECK bool run_reader_next(struct run_reader *reader, struct str *key, struct str *value,
+                                bool *more, struct error *err);
+
+#endif

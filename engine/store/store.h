@@ -1,0 +1,313 @@
+/* store — where a table lives. One interface for the embedded table, the DynamoDB API and exports,
+ * so that plans, runs and imports are written once. Batch-oriented, so that each runs at its full
+ * speed. docs/architecture.md says what each store guarantees.
+ *
+ * Threads: a struct store belongs to one thread (the committer's); each other thread reads through
+ * a store_reader of its own. */
+#ifndef ENGINE_STORE_STORE_H
+#define ENGINE_STORE_STORE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/buffer.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
+#include "engine/item/key.h"
+#include "engine/item/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+struct store_reader;
+
+/* ---------------------------------------------------------------- what the table is */
+
+enum projection { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_INCLUDE };
+
+enum index_state {
+    INDEX_CREATING, /* declared: its key types are enforced; not filled, cannot be queried */
+    INDEX_ACTIVE
+};
+
+/* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */
+enum { INDEXES_MAX = 20, INDEX_INCLUDE_MAX = 100, INDEX_NAME_MIN = 3, INDEX_NAME_MAX = 255 };
+
+struct index_desc {
+    struct str name;
+    struct key_schema keys;
+    enum projection projection;
+    const struct str *include; /* PROJECT_INCLUDE: attribute names besides the keys */
+    size_t include_count;
+    enum index_state state; /* out only */
+    uint64_t entry_count;   /* out only */
+};
+
+struct table_desc {
+    struct str name;     /* for messages and reports */
+    struct str identity; /* differs when the table was dropped and made again */
+    struct key_schema keys;
+    const struct index_desc *indexes;
+    size_t index_count;
+    uint64_t item_count; /* exact on the embedded store, an estimate elsewhere */
+    uint64_t size_bytes; /* as DynamoDB counts items */
+};
+
+/* ---------------------------------------------------------------- reading */
+
+struct stored_item {
+    struct value item;
+    uint64_t stamp; /* of this version; a write names it as what it was computed from */
+    uint64_t pass;  /* number of the pass that wrote it; 0 where the store does not keep it */
+};
+
+struct segment {
+    uint32_t index;
+    uint32_t total;
+};
+
+struct page {
+    const struct stored_item *items;
+    size_t count;
+    struct str cursor; /* key_encode() of the last item met, for the next page */
+    bool last;         /* nothing follows in this segment */
+};
+
+struct page_limits {
+    size_t items; /* at most; 0: the store's own choice */
+    size_t bytes;
+};
+
+/* Key condition of a query, and what is wanted of it. */
+struct query {
+    struct str index; /* empty: the table itself */
+    struct value partition[KEY_PARTS_MAX]; /* one for each partition attribute */
+    struct value sort_equal[KEY_PARTS_MAX]; /* leading sort attributes that are fixed */
+    size_t sort_equal_count;
+    struct value low, high; /* bounds of the next sort attribute; missing: open */
+    bool low_exclusive, high_exclusive;
+    bool low_is_prefix; /* begins_with(low) of S or B; high is missing */
+    bool descending;
+    struct str cursor; /* empty: from the start; else a page's cursor */
+    struct page_limits limits;
+};
+
+/* ---------------------------------------------------------------- writing */
+
+enum write_kind {
+    WRITE_PUT,    /* the item stands under its key afterwards */
+    WRITE_UPDATE, /* the item is replaced by `item`, its key unchanged */
+    WRITE_DELETE,
+    WRITE_MOVE /* the item under `key` goes, `item` stands under its own (other) key */
+};
+
+struct write {
+    enum write_kind kind;
+    bool overwrite;    /* PUT, MOVE: replace what stands under the new key; else CONFLICT */
+    struct key key;    /* UPDATE, DELETE, MOVE: of the item as it stands */
+    uint64_t stamp;    /* UPDATE, DELETE, MOVE: it must still be this version, else STALE */
+    struct value item; /* PUT, UPDATE, MOVE: the whole new item */
+    struct value before; /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
+    struct str undo;   /* its record (engine/undo), appended to batch.undo_log when it applies */
+};
+
+enum outcome {
+    OUTCOME_NONE,
+    OUTCOME_APPLIED,
+    OUTCOME_UNCHANGED, /* every write found its result standing already; nothing was written */
+    OUTCOME_STALE,     /* an item is no longer the version named, or gone */
+    OUTCOME_CONFLICT,  /* another, different item stands under a new key */
+    OUTCOME_REJECTED   /* the store refuses an item; `refusal` says why */
+};
+
+/* All writes that come of one item: they apply together or not at all. */
+struct effect {
+    struct write *writes;
+    size_t count;
+    void *tag;            /* the caller's */
+    enum outcome outcome; /* out */
+    const char *refusal;  /* out: CONFLICT and REJECTED, owned by the batch's arena */
+};
+
+/* A control record: ledger, checkpoints, verdicts. Never seen by scans, queries and counts. */
+struct control {
+    struct str name;
+    struct str value;    /* ptr NULL: delete the record */
+    bool conditional;    /* fail the commit with ERROR_BUSY unless it stands as `expected` */
+    struct str expected; /* ptr NULL: absent */
+};
+
+struct batch {
+    struct effect *effects;
+    size_t count;
+    const struct control *controls;
+    size_t control_count;
+    uint64_t pass;       /* written into each record */
+    uint64_t undo_log;   /* 0: no undo is kept */
+    struct arena *arena; /* for refusals */
+};
+
+/* ---------------------------------------------------------------- the interface */
+
+struct store_ops {
+    void (*close)(struct store *store);
+    bool (*describe)(struct store *store, struct arena *arena, struct table_desc *out,
+                     struct error *err);
+    bool (*reader_open)(struct store *store, struct store_reader **out, struct error *err);
+    void (*reader_close)(struct store_reader *reader);
+    bool (*read_page)(struct store_reader *reader, struct segment segment, struct str cursor,
+                      const struct page_limits *limits, struct page *out, struct error *err);
+    bool (*query)(struct store_reader *reader, const struct query *query, struct page *out,
+                  struct error *err);
+    void (*release)(struct store_reader *reader);
+    bool (*get)(struct store_reader *reader, const struct key *keys, size_t count,
+                struct arena *arena, struct stored_item *out, struct error *err);
+    bool (*commit)(struct store *store, struct batch *batch, struct error *err);
+    bool (*flush)(struct store *store, struct error *err);
+    bool (*index_create)(struct store *store, const struct index_desc *index, struct error *err);
+    bool (*index_finish)(struct store *store, struct str name, struct error *err);
+    bool (*index_drop)(struct store *store, struct str name, struct error *err);
+    bool (*control_get)(struct store_reader *reader, struct str name, struct arena *arena,
+                        struct str *out, struct error *err);
+    bool (*control_list)(struct store_reader *reader, struct str prefix, struct arena *arena,
+                         struct control **out, size_t *count, struct error *err);
+    bool (*undo_last)(struct store_reader *reader, uint64_t log, uint64_t before,
+                      struct arena *arena, struct str *frame, uint64_t *sequence,
+                      struct error *err);
+    bool (*undo_drop)(struct store *store, uint64_t log, struct error *err);
+    bool (*lease_take)(struct store *store, const char *owner, struct error *err);
+    bool (*lease_owner)(struct store *store, struct arena *arena, struct str *owner,
+                        struct error *err);
+    void (*lease_release)(struct store *store);
+    void (*order_key)(const struct store *store, const struct key *key, struct buffer *out);
+    bool (*load_open)(struct store *store, uint64_t pass, struct error *err);
+    bool (*load_item)(struct store *store, const struct key *key, struct value item,
+                      struct error *err);
+    bool (*load_close)(struct store *store, struct error *err);
+    bool (*load_abort)(struct store *store, struct error *err);
+    bool (*verify)(struct store *store, void (*finding)(void *context, const char *text),
+                   void *context, struct error *err);
+    bool needs_before; /* writes carry what they were computed from */
+    bool keeps_pass;   /* records carry the number of the pass that wrote them */
+};
+
+/* Every implementation's struct begins with this. */
+struct store {
+    const struct store_ops *ops;
+};
+struct store_reader {
+    struct store *store;
+};
+
+/* How a target is opened. */
+enum store_mode {
+    STORE_READ,   /* never writes a byte, nor a lock file where it has no right to */
+    STORE_WRITE,  /* must exist */
+    STORE_CREATE  /* must not exist */
+};
+
+struct store_options {
+    enum store_mode mode;
+    const struct table_desc *create; /* STORE_CREATE: keys and indexes (made ACTIVE at once) */
+    const char *temp_dir;            /* for sorted runs; NULL: beside the table or $TMPDIR */
+    size_t memory_bytes;             /* for sorting; 0: a default */
+};
+
+/* Closes without losing what was flushed; NULL is fine. */
+void store_close(struct store *store);
+
+/* Keys, indexes and counts, owned by the arena. */
+MUST_CHECK bool store_describe(struct store *store, struct arena *arena, struct table_desc *out,
+                               struct error *err);
+
+MUST_CHECK bool store_reader_open(struct store *store, struct store_reader **out,
+                                  struct error *err);
+void store_reader_close(struct store_reader *reader);
+
+/* One page of a segment: the first items after `cursor` (empty: from the start; need not stand any
+ * more), in the store's order. Values are valid until store_release() or the next read of this
+ * reader. An empty page that is not `last` is a page. ERROR_STORE, ERROR_DAMAGED. */
+MUST_CHECK bool store_read_page(struct store_reader *reader, struct segment segment,
+                                struct str cursor, const struct page_limits *limits,
+                                struct page *out, struct error *err);
+
+/* One page of a query, in sort order, projected as the index projects. Same lifetime.
+ * ERROR_USAGE: no such index, an index not ACTIVE, a value of the wrong type. */
+MUST_CHECK bool store_query(struct store_reader *reader, const struct query *query,
+                            struct page *out, struct error *err);
+void store_release(struct store_reader *reader);
+
+/* Items by key, copied into the arena; out[i].item is missing where there is none. Does not
+ * invalidate the page at hand. */
+MUST_CHECK bool store_get(struct store_reader *reader, const struct key *keys, size_t count,
+                          struct arena *arena, struct stored_item *out, struct error *err);
+
+/* Applies a batch: each effect as a whole, in order; sets each effect's outcome; then the control
+ * records. Embedded: data, index entries, counters, undo and controls become durable together, at
+ * the latest with store_flush(); never some of a batch without the rest.
+ * Returns false only where the batch as a whole failed: ERROR_FULL, ERROR_STORE, ERROR_DAMAGED,
+ * ERROR_BUSY; then nothing of it, nor of what was not flushed before, has happened. */
+MUST_CHECK bool store_commit(struct store *store, struct batch *batch, struct error *err);
+MUST_CHECK bool store_flush(struct store *store, struct error *err);
+
+/* Declares an index (INDEX_CREATING); from now on its key types are enforced.
+ * ERROR_PLAN: the name stands, too many, or an attribute declared with another type. */
+MUST_CHECK bool store_index_create(struct store *store, const struct index_desc *index,
+                                   struct error *err);
+/* Fills a declared index from the items and makes it ACTIVE; repeatable after a crash. An item that
+ * violates the index key is left out (checked before, see engine/scan). */
+MUST_CHECK bool store_index_finish(struct store *store, struct str name, struct error *err);
+MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct error *err);
+
+/* A control record, copied; out->ptr is NULL where there is none. And all whose name begins with
+ * `prefix`, sorted by name. */
+MUST_CHECK bool store_control_get(struct store_reader *reader, struct str name,
+                                  struct arena *arena, struct str *out, struct error *err);
+MUST_CHECK bool store_control_list(struct store_reader *reader, struct str prefix,
+                                   struct arena *arena, struct control **out, size_t *count,
+                                   struct error *err);
+
+/* The newest undo frame of a log with a sequence below `before` (UINT64_MAX: the last); frame->ptr
+ * is NULL where there is none. And dropping a log, in the next commit. */
+MUST_CHECK bool store_undo_last(struct store_reader *reader, uint64_t log, uint64_t before,
+                                struct arena *arena, struct str *frame, uint64_t *sequence,
+                                struct error *err);
+MUST_CHECK bool store_undo_drop(struct store *store, uint64_t log, struct error *err);
+
+/* The run's lease. ERROR_BUSY: held by a live owner, who is named. lease_owner: who holds it now
+ * (ptr NULL: nobody), without taking it. */
+MUST_CHECK bool store_lease_take(struct store *store, const char *owner, struct error *err);
+MUST_CHECK bool store_lease_owner(struct store *store, struct arena *arena, struct str *owner,
+                                  struct error *err);
+void store_lease_release(struct store *store);
+
+/* Bytes whose memcmp order is the order in which store_load_item() wants keys; equal keys have
+ * equal bytes. Appended to `out`. Pure: any thread. */
+void store_order_key(const struct store *store, const struct key *key, struct buffer *out);
+
+/* Loading an empty table: items in ascending order_key order, each key once. Indexes are filled at
+ * the close, from sorted runs. Until the close a load is unfinished: load_abort() (also after a
+ * restart) empties the table again. ERROR_LIMIT, ERROR_ITEM: an item that DynamoDB refuses. */
+MUST_CHECK bool store_load_open(struct store *store, uint64_t pass, struct error *err);
+MUST_CHECK bool store_load_item(struct store *store, const struct key *key, struct value item,
+                                struct error *err);
+MUST_CHECK bool store_load_close(struct store *store, struct error *err);
+MUST_CHECK bool store_load_abort(struct store *store, struct error *err);
+
+/* Checks the store against itself: every record, count, index entry both ways. Each finding is one
+ * sentence that names the item. */
+MUST_CHECK bool store_verify(struct store *store,
+                             void (*finding)(void *context, const char *text), void *context,
+                             struct error *err);
+
+static inline bool store_needs_before(const struct store *store)
+{
+    return store->ops->needs_before;
+}
+
+static inline bool store_keeps_pass(const struct store *store)
+{
+    return store->ops->keeps_pass;
+}
+
+#endif

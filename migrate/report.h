@@ -1,0 +1,37 @@
+/* report — results on stdout, as text for people or JSON for programs; progress on stderr. */
+#ifndef MIGRATE_REPORT_H
+#define MIGRATE_REPORT_H
+
+#include "engine/base/str.h"
+#include "migrate/command.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Prints a result object as one JSON text with a closing line feed, and frees it. A closed pipe or
+ * a full disk is noticed at the end of the program (exit 1). */
+void report_json(struct invocation *invocation, cJSON *object);
+
+/* An aligned text table: cells are UTF-8, columns padded by characters; numbers right-aligned. */
+struct report_table;
+struct report_table *report_table_new(struct arena *arena, size_t columns);
+void report_table_row(struct report_table *table, const struct str *cells);
+/* The first `header_rows` rows are the heading, underlined where color is on. */
+void report_table_print(const struct report_table *table, FILE *out, size_t header_rows,
+                        bool color);
+
+/* Thousands separated: 1,234,567. And 1.2 MB, 3.4 s, "2 h 5 min". */
+struct str report_count(struct arena *arena, uint64_t n);
+struct str report_bytes(struct arena *arena, uint64_t bytes);
+struct str report_duration(struct arena *arena, uint64_t milliseconds);
+
+/* A progress line on invocation->messages: on a terminal a bar with items/s and ETA, redrawn at most
+ * ten times a second; elsewhere a line every five seconds. Uses the monotonic clock. */
+struct progress;
+struct progress *progress_open(struct invocation *invocation, const char *phase, uint64_t total);
+void progress_set(struct progress *progress, uint64_t done);
+void progress_close(struct progress *progress);
+
+#endif
