@@ -1,0 +1,479 @@
+#include "engine/base/json.h"
+
+#include "engine/base/buffer.h"
+#include "engine/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+/* Objects with more members than this look for a name given twice by sorting. */
+enum { FEW_MEMBERS = 16, FIRST_STACK = 64 };
+
+static const struct str byte_order_mark = STR_INIT("\xef\xbb\xbf");
+
+/* What the callbacks build. Finished values wait on the stack for the end of their container. */
+struct reader {
+    struct str text; /* the arena's own copy */
+    size_t skipped;  /* a byte-order mark that yajl does not see */
+    size_t at;       /* behind the last token */
+    yajl_handle yajl;
+    struct arena *arena;
+    struct json *stack;
+    size_t count, capacity;
+    size_t open[JSON_MAX_DEPTH]; /* where the open containers stand in the stack */
+    size_t depth;
+    struct str name; /* of the member to come */
+    bool comments;
+    size_t fault_at; /* why a callback gave up */
+    const char *fault;
+};
+
+static int give_up(struct reader *reader, size_t at, const char *fault)
+{
+    reader->fault_at = at;
+    reader->fault = fault;
+    return 0;
+}
+
+/* The end of a comment that starts at `at`. yajl takes one that the text cuts short. */
+static size_t skip_comment(struct reader *reader, size_t at)
+{
+    struct str text = reader->text;
+    if (text.ptr[at + 1] == '/') {
+        const char *end = memchr(text.ptr + at, '\n', text.len - at);
+        return end == NULL ? text.len : (size_t)(end - text.ptr) + 1;
+    }
+    const char *end = memmem(text.ptr + at + 2, text.len - at - 2, "*/", 2);
+    if (end == NULL) {
+        (void)give_up(reader, at, "a comment without end");
+        return text.len;
+    }
+    return (size_t)(end - text.ptr) + 2;
+}
+
+/* To the first byte of the next token. yajl has already checked the marks between values. */
+static size_t skip_to_token(struct reader *reader)
+{
+    struct str text = reader->text;
+    size_t at = reader->at;
+    while (at < text.len) {
+        char c = text.ptr[at];
+        if (reader->comments && c == '/' && at + 1 < text.len &&
+            (text.ptr[at + 1] == '/' || text.ptr[at + 1] == '*')) {
+            at = skip_comment(reader, at);
+        } else if (c != '\0' && strchr(" \t\n\v\f\r,:", c) != NULL) {
+            at++;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Where the token starts whose callback is running; moves on behind its end. */
+static size_t take_token(struct reader *reader)
+{
+    size_t start = skip_to_token(reader);
+    reader->at = reader->skipped + yajl_get_bytes_consumed(reader->yajl);
+    return start;
+}
+
+static struct json *push(struct reader *reader, enum json_kind kind, size_t offset)
+{
+    if (reader->count == reader->capacity) {
+        reader->capacity = reader->capacity == 0 ? FIRST_STACK : reader->capacity * 2;
+        reader->stack = heap_resize(reader->stack, reader->capacity * sizeof *reader->stack);
+    }
+    struct json *json = &reader->stack[reader->count++];
+    *json = (struct json){.kind = kind, .offset = offset, .name = reader->name};
+    reader->name = (struct str){NULL, 0};
+    return json;
+}
+
+static int on_null(void *context)
+{
+    struct reader *reader = context;
+    push(reader, JSON_NULL, take_token(reader));
+    return 1;
+}
+
+static int on_boolean(void *context, int boolean)
+{
+    struct reader *reader = context;
+    push(reader, JSON_BOOL, take_token(reader))->boolean = boolean != 0;
+    return 1;
+}
+
+static int on_number(void *context, const char *number, size_t len)
+{
+    (void)number; /* the same bytes stand in our copy of the text */
+    struct reader *reader = context;
+    size_t start = take_token(reader);
+    push(reader, JSON_NUMBER, start)->text = (struct str){reader->text.ptr + start, len};
+    return 1;
+}
+
+static unsigned hex_digit(char c)
+{
+    return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a') + 10;
+}
+
+/* The four digits of an escape that yajl has checked. */
+static unsigned escape_value(const char *digits)
+{
+    return hex_digit(digits[0]) << 12 | hex_digit(digits[1]) << 8 | hex_digit(digits[2]) << 4 |
+           hex_digit(digits[3]);
+}
+
+/* How many bytes of a string's source spell what stands at its start, and how many bytes that
+ * makes; an escape counts as one, other text goes byte by byte. Returns 0 for half of a surrogate
+ * pair, of which yajl would make '?'. */
+static size_t spelled(struct str source, size_t *decoded)
+{
+    *decoded = 1;
+    if (source.ptr[0] != '\\') {
+        return 1;
+    }
+    if (source.ptr[1] != 'u') {
+        return 2;
+    }
+    unsigned unit = escape_value(source.ptr + 2);
+    if (unit < 0xd800 || unit > 0xdfff) {
+        *decoded = unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+        return 6;
+    }
+    if (unit > 0xdbff || source.len < 12 || memcmp(source.ptr + 6, "\\u", 2) != 0) {
+        return 0;
+    }
+    unsigned low = escape_value(source.ptr + 8);
+    *decoded = 4;
+    return low >= 0xdc00 && low <= 0xdfff ? 12 : 0;
+}
+
+/* The text of the string token from `start` to reader->at: a part of our copy where it holds no
+ * escapes, for only those make it shorter. */
+static bool take_text(struct reader *reader, size_t start, struct str decoded, struct str *out)
+{
+    struct str source = {reader->text.ptr + start + 1, reader->at - start - 2};
+    if (decoded.len == source.len) {
+        *out = source;
+        return true;
+    }
+    for (size_t at = 0; at < source.len;) {
+        size_t ignored = 0;
+        size_t size = spelled((struct str){source.ptr + at, source.len - at}, &ignored);
+        if (size == 0) {
+            (void)give_up(reader, start + 1 + at, "half of a surrogate pair");
+            return false;
+        }
+        at += size;
+    }
+    *out = arena_copy(reader->arena, decoded);
+    return true;
+}
+
+static int on_string(void *context, const unsigned char *bytes, size_t len)
+{
+    struct reader *reader = context;
+    size_t start = take_token(reader);
+    struct str text;
+    if (!take_text(reader, start, (struct str){(const char *)bytes, len}, &text)) {
+        return 0;
+    }
+    push(reader, JSON_STRING, start)->text = text;
+    return 1;
+}
+
+static int on_name(void *context, const unsigned char *bytes, size_t len)
+{
+    struct reader *reader = context;
+    size_t start = take_token(reader);
+    return take_text(reader, start, (struct str){(const char *)bytes, len}, &reader->name);
+}
+
+static int on_open(struct reader *reader, enum json_kind kind)
+{
+    size_t start = take_token(reader);
+    if (reader->depth == JSON_MAX_DEPTH) {
+        return give_up(reader, start, "nested too deep");
+    }
+    reader->open[reader->depth++] = reader->count;
+    push(reader, kind, start);
+    return 1;
+}
+
+static int on_object(void *context)
+{
+    return on_open(context, JSON_OBJECT);
+}
+
+static int on_array(void *context)
+{
+    return on_open(context, JSON_ARRAY);
+}
+
+static struct json *close_container(struct reader *reader)
+{
+    (void)take_token(reader);
+    size_t place = reader->open[--reader->depth];
+    struct json *container = &reader->stack[place];
+    container->count = reader->count - place - 1;
+    if (container->count > 0) {
+        size_t size = container->count * sizeof *container;
+        container->items = arena_alloc(reader->arena, size);
+        memcpy(container->items, container + 1, size);
+    }
+    reader->count = place + 1;
+    return container;
+}
+
+static int on_array_end(void *context)
+{
+    (void)close_container(context);
+    return 1;
+}
+
+/* By name, then by place: of two with one name the second follows the first. */
+static int compare_members(const void *a, const void *b)
+{
+    const struct json *left = *(const struct json *const *)a;
+    const struct json *right = *(const struct json *const *)b;
+    int order = str_compare(left->name, right->name);
+    return order != 0 ? order : (left->offset < right->offset ? -1 : 1);
+}
+
+static const struct json *find_double_sorted(const struct json *object)
+{
+    const struct json **members = heap_alloc(object->count * sizeof(const struct json *));
+    for (size_t i = 0; i < object->count; i++) {
+        members[i] = &object->items[i];
+    }
+    qsort(members, object->count, sizeof *members, compare_members);
+    const struct json *found = NULL;
+    for (size_t i = 1; i < object->count; i++) {
+        if (str_equal(members[i - 1]->name, members[i]->name) &&
+            (found == NULL || members[i]->offset < found->offset)) {
+            found = members[i];
+        }
+    }
+    heap_free(members);
+    return found;
+}
+
+/* The first member whose name an earlier one has, or NULL. */
+static const struct json *find_double(const struct json *object)
+{
+    if (object->count > FEW_MEMBERS) {
+        return find_double_sorted(object);
+    }
+    for (size_t i = 1; i < object->count; i++) {
+        for (size_t earlier = 0; earlier < i; earlier++) {
+            if (str_equal(object->items[i].name, object->items[earlier].name)) {
+                return &object->items[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static int on_object_end(void *context)
+{
+    struct reader *reader = context;
+    const struct json *again = find_double(close_container(reader));
+    if (again != NULL) {
+        const char *fault =
+            arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again->name)).ptr;
+        return give_up(reader, again->offset, fault);
+    }
+    return 1;
+}
+
+static const yajl_callbacks callbacks = {
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_object,
+    .yajl_map_key = on_name,
+    .yajl_end_map = on_object_end,
+    .yajl_start_array = on_array,
+    .yajl_end_array = on_array_end,
+};
+
+/* yajl's sentence without its kind and line end: "lexical error: ...\n". */
+static const char *yajl_fault(struct reader *reader)
+{
+    unsigned char *text = yajl_get_error(reader->yajl, 0, NULL, 0);
+    struct str sentence = {(const char *)text, strcspn((const char *)text, "\n")};
+    static const struct str kinds[] = {STR_INIT("lexical error: "), STR_INIT("parse error: ")};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (str_begins(sentence, kinds[i])) {
+            sentence.ptr += kinds[i].len;
+            sentence.len -= kinds[i].len;
+        }
+    }
+    const char *fault = arena_copy(reader->arena, sentence).ptr;
+    yajl_free_error(reader->yajl, text);
+    return fault;
+}
+
+/* A token of the wrong kind is at fault where it starts, which yajl does not say. */
+static void note_yajl_fault(struct reader *reader, size_t consumed)
+{
+    size_t start = skip_to_token(reader);
+    if (consumed > 0 && start > consumed - 1) {
+        start = consumed - 1;
+    }
+    (void)give_up(reader, start, yajl_fault(reader));
+}
+
+static bool run_yajl(struct reader *reader)
+{
+    (void)yajl_config(reader->yajl, yajl_allow_comments, reader->comments ? 1 : 0);
+    (void)yajl_config(reader->yajl, yajl_dont_validate_strings, 1);
+    const unsigned char *bytes = (const unsigned char *)reader->text.ptr + reader->skipped;
+    yajl_status status = yajl_parse(reader->yajl, bytes, reader->text.len - reader->skipped);
+    if (status == yajl_status_error) {
+        note_yajl_fault(reader, reader->skipped + yajl_get_bytes_consumed(reader->yajl));
+    }
+    if (status != yajl_status_ok) {
+        return false;
+    }
+    (void)skip_to_token(reader);
+    status = yajl_complete_parse(reader->yajl);
+    if (status == yajl_status_error) {
+        (void)give_up(reader, reader->text.len, yajl_fault(reader));
+    }
+    return reader->fault == NULL;
+}
+
+static bool read_value(struct reader *reader)
+{
+    size_t valid = utf8_valid_prefix(reader->text);
+    if (valid < reader->text.len) {
+        (void)give_up(reader, valid, "not UTF-8");
+        return false;
+    }
+    reader->yajl = yajl_alloc(&callbacks, NULL, reader);
+    bool ok = run_yajl(reader);
+    yajl_free(reader->yajl);
+    return ok;
+}
+
+bool json_parse(struct str text, const struct json_options *options, struct arena *arena,
+                struct json **out, struct error *err)
+{
+    struct reader reader = {
+        .text = arena_copy(arena, text), .arena = arena, .comments = options->comments};
+    if (options->comments && str_begins(text, byte_order_mark)) {
+        reader.skipped = reader.at = byte_order_mark.len;
+    }
+    bool ok = read_value(&reader);
+    if (ok) {
+        *out = arena_alloc(arena, sizeof **out);
+        **out = reader.stack[0];
+    } else {
+        size_t line = 0;
+        size_t column = 0;
+        json_position(text, reader.fault_at, &line, &column);
+        (void)error_set(err, ERROR_INPUT, "%s:%zu:%zu: %s", options->file, line, column,
+                        reader.fault);
+    }
+    heap_free(reader.stack);
+    return ok;
+}
+
+const struct json *json_member(const struct json *object, const char *name)
+{
+    if (object->kind != JSON_OBJECT) {
+        return NULL;
+    }
+    struct str wanted = {name, strlen(name)};
+    for (size_t i = 0; i < object->count; i++) {
+        if (str_equal(object->items[i].name, wanted)) {
+            return &object->items[i];
+        }
+    }
+    return NULL;
+}
+
+void json_position(struct str text, size_t offset, size_t *line, size_t *column)
+{
+    size_t end = offset < text.len ? offset : text.len;
+    size_t start = 0;
+    *line = 1;
+    for (size_t i = 0; i < end; i++) {
+        if (text.ptr[i] == '\n') {
+            ++*line;
+            start = i + 1;
+        }
+    }
+    *column = utf8_count((struct str){text.ptr + start, end - start}) + 1;
+}
+
+size_t json_string_offset(struct str text, const struct json *string, size_t at)
+{
+    size_t place = string->offset + 1;
+    for (size_t seen = 0; place < text.len && text.ptr[place] != '"';) {
+        size_t decoded = 0;
+        size_t size = spelled((struct str){text.ptr + place, text.len - place}, &decoded);
+        if (size == 0 || seen + decoded > at) {
+            break;
+        }
+        seen += decoded;
+        place += size;
+    }
+    return place;
+}
+
+/* The letter of a short escape, or NUL. */
+static char short_escape(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        return c;
+    case '\b':
+        return 'b';
+    case '\f':
+        return 'f';
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    default:
+        return '\0';
+    }
+}
+
+static void write_escape(struct buffer *out, char c)
+{
+    char letter = short_escape(c);
+    if (letter == '\0') {
+        buffer_format(out, "\\u%04x", (unsigned)c);
+        return;
+    }
+    buffer_add_char(out, '\\');
+    buffer_add_char(out, letter);
+}
+
+void json_write_string(struct buffer *out, struct str s)
+{
+    char *place = buffer_reserve(out, s.len + 2);
+    place[0] = '"';
+    out->len++;
+    size_t start = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c < 0x20 || c == '"' || c == '\\') {
+            buffer_add(out, (struct str){s.ptr + start, i - start});
+            write_escape(out, s.ptr[i]);
+            start = i + 1;
+        }
+    }
+    buffer_add(out, (struct str){s.ptr + start, s.len - start});
+    buffer_add_char(out, '"');
+}

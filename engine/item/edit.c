@@ -1,0 +1,214 @@
+#include "engine/item/edit.h"
+
+#include "engine/base/varint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Edits in the order of their paths, so that those of one container stand together. */
+struct edits {
+    const struct edit **sorted;
+    size_t count;
+    size_t depth; /* the step that names a member of the container at hand */
+};
+
+/* The container that comes out. Its members are written where they end up; its header before them,
+ * once its size is known. */
+struct draft {
+    unsigned char *at;
+    size_t count;
+};
+
+/* The tag and two varints stand before the members. */
+enum { HEADER_MAX = 1 + 2 * VARINT_MAX_BYTES };
+
+static int compare_steps(const struct path_step *a, const struct path_step *b)
+{
+    if (a->is_place != b->is_place) {
+        return a->is_place ? 1 : -1;
+    }
+    if (a->is_place) {
+        return a->place < b->place ? -1 : a->place > b->place ? 1 : 0;
+    }
+    return str_compare(a->name, b->name);
+}
+
+static int compare_edits(const void *a, const void *b)
+{
+    struct path left = (*(const struct edit *const *)a)->path;
+    struct path right = (*(const struct edit *const *)b)->path;
+    for (size_t i = 0; i < left.count && i < right.count; i++) {
+        int order = compare_steps(&left.steps[i], &right.steps[i]);
+        if (order != 0) {
+            return order;
+        }
+    }
+    return left.count < right.count ? -1 : 1;
+}
+
+static const struct path_step *step_of(const struct edits *edits, size_t index)
+{
+    return &edits->sorted[index]->path.steps[edits->depth];
+}
+
+/* The edits that share their step with the first. */
+static struct edits first_group(const struct edits *edits)
+{
+    size_t count = 1;
+    while (count < edits->count && compare_steps(step_of(edits, 0), step_of(edits, count)) == 0) {
+        count++;
+    }
+    return (struct edits){edits->sorted, count, edits->depth + 1};
+}
+
+static void skip(struct edits *edits, size_t count)
+{
+    edits->sorted += count;
+    edits->count -= count;
+}
+
+/* At most what the edits can add to a container. */
+static size_t growth(const struct edits *edits)
+{
+    size_t size = HEADER_MAX;
+    for (size_t i = 0; i < edits->count; i++) {
+        const struct edit *edit = edits->sorted[i];
+        size_t last = edit->path.steps[edit->path.count - 1].name.len;
+        size += VARINT_MAX_BYTES + last + edit->value.len + edit->path.count * HEADER_MAX;
+    }
+    return size;
+}
+
+static void put(struct draft *draft, const void *bytes, size_t len)
+{
+    memcpy(draft->at, bytes, len);
+    draft->at += len;
+}
+
+static void put_member(struct draft *draft, const struct path_step *step, struct value v)
+{
+    if (!step->is_place) {
+        draft->at += varint_put(draft->at, step->name.len);
+        if (step->name.len > 0) {
+            put(draft, step->name.ptr, step->name.len);
+        }
+    }
+    put(draft, v.bytes, v.len);
+    draft->count++;
+}
+
+static struct value finish(enum value_type type, unsigned char *members, const struct draft *draft)
+{
+    size_t body = varint_size(draft->count) + (size_t)(draft->at - members);
+    unsigned char *start = members - varint_size(draft->count) - varint_size(body) - 1;
+    start[0] = (unsigned char)type;
+    size_t used = 1 + varint_put(start + 1, body);
+    (void)varint_put(start + used, draft->count);
+    return (struct value){start, (size_t)(draft->at - start)};
+}
+
+static bool edit_container(struct value v, struct edits edits, struct arena *arena,
+                           struct value *out, struct error *err);
+
+/* That `v` is the kind of container that the paths want; names sort before places. */
+static bool check_parent(struct value v, const struct edits *group, struct arena *arena,
+                         struct error *err)
+{
+    const struct edit *first = group->sorted[0];
+    bool names = !step_of(group, 0)->is_place;
+    bool places = step_of(group, group->count - 1)->is_place;
+    if ((!names || value_type(v) == VALUE_M) && (!places || value_type(v) == VALUE_L)) {
+        return true;
+    }
+    struct str name = path_print((struct path){first->path.steps, group->depth}, arena);
+    enum value_type wanted = names && value_type(v) != VALUE_M ? VALUE_M : VALUE_L;
+    return error_set(err, ERROR_ITEM, "%.*s: expected %s, found %s", STR_ARG(name),
+                     value_type_name(wanted), value_type_name(value_type(v)));
+}
+
+/* What becomes of one member (missing: it is not there), whose edits are `group`. */
+static bool edit_member(struct value v, const struct edits *group, struct arena *arena,
+                        struct value *out, struct error *err)
+{
+    const struct edit *first = group->sorted[0];
+    if (first->path.count == group->depth) {
+        *out = first->value;
+        return true;
+    }
+    return check_parent(v, group, arena, err) && edit_container(v, *group, arena, out, err);
+}
+
+/* The steps of one member, and where the member stands among them. */
+static int compare_member(const struct edits *edits, const struct attribute *member, size_t place)
+{
+    struct path_step here = {
+        .is_place = step_of(edits, 0)->is_place, .name = member->name, .place = place};
+    return compare_steps(step_of(edits, 0), &here);
+}
+
+/* Applies the next group to `v` and takes it off. */
+static bool edit_group(struct edits *edits, struct value v, struct draft *draft,
+                       struct arena *arena, struct error *err)
+{
+    struct edits group = first_group(edits);
+    struct value after = {NULL, 0};
+    if (!edit_member(v, &group, arena, &after, err)) {
+        return false;
+    }
+    if (!value_is_missing(after)) {
+        put_member(draft, step_of(edits, 0), after);
+    }
+    skip(edits, group.count);
+    return true;
+}
+
+static bool edit_container(struct value v, struct edits edits, struct arena *arena,
+                           struct value *out, struct error *err)
+{
+    unsigned char *members =
+        (unsigned char *)arena_bytes(arena, HEADER_MAX + v.len + growth(&edits)) + HEADER_MAX;
+    struct draft draft = {members, 0};
+    struct attribute member;
+    const struct value missing = {NULL, 0};
+    struct value_iter iter = value_members(v);
+    const unsigned char *start = iter.next;
+    for (size_t place = 0; value_next(&iter, &member); place++, start = iter.next) {
+        int order = 1;
+        while (edits.count > 0 && (order = compare_member(&edits, &member, place)) < 0) {
+            if (!edit_group(&edits, missing, &draft, arena, err)) {
+                return false;
+            }
+        }
+        if (edits.count > 0 && order == 0) {
+            if (!edit_group(&edits, member.value, &draft, arena, err)) {
+                return false;
+            }
+            continue;
+        }
+        put(&draft, start, (size_t)(iter.next - start));
+        draft.count++;
+    }
+    while (edits.count > 0) {
+        if (!edit_group(&edits, missing, &draft, arena, err)) {
+            return false;
+        }
+    }
+    *out = finish(value_type(v), members, &draft);
+    return true;
+}
+
+bool edit_apply(struct value item, const struct edit *edits, size_t count, struct arena *arena,
+                struct value *out, struct error *err)
+{
+    const struct edit **sorted = arena_alloc(arena, count * sizeof(const struct edit *));
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &edits[i];
+    }
+    qsort(sorted, count, sizeof *sorted, compare_edits);
+    struct value after;
+    if (!edit_container(item, (struct edits){sorted, count, 0}, arena, &after, err)) {
+        return false;
+    }
+    *out = after;
+    return true;
+}

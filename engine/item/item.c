@@ -1,0 +1,93 @@
+#include "engine/item/item.h"
+
+enum { CONTAINER_BYTES = 3, MEMBER_BYTES = 1 };
+
+/* From the encoding: class, exponent, pairs of digits. The class of a negative sorts below that of
+ * zero, and only zero has nothing else. */
+static size_t number_size(struct str encoded)
+{
+    if (encoded.len == 1) {
+        return 1;
+    }
+    struct number n;
+    (void)number_decode((const unsigned char *)encoded.ptr, encoded.len, &n);
+    return 1 + ((size_t)n.count + 1) / 2 + (n.negative ? 1 : 0);
+}
+
+static size_t set_size(struct value set)
+{
+    size_t size = 0;
+    struct str member;
+    bool numbers = value_type(set) == VALUE_NS;
+    for (struct value_iter iter = value_members(set); value_next_member(&iter, &member);) {
+        size += numbers ? number_size(member) : member.len;
+    }
+    return size;
+}
+
+static size_t value_size(struct value v);
+
+static size_t members_size(struct value v, size_t each)
+{
+    size_t size = 0;
+    struct attribute member;
+    for (struct value_iter iter = value_members(v); value_next(&iter, &member);) {
+        size += each + member.name.len + value_size(member.value);
+    }
+    return size;
+}
+
+static size_t value_size(struct value v)
+{
+    switch (value_type(v)) {
+    case VALUE_S:
+    case VALUE_B:
+        return value_bytes(v).len;
+    case VALUE_N:
+        return number_size(value_bytes(v));
+    case VALUE_SS:
+    case VALUE_NS:
+    case VALUE_BS:
+        return set_size(v);
+    case VALUE_L:
+    case VALUE_M:
+        return CONTAINER_BYTES + members_size(v, MEMBER_BYTES);
+    default:
+        return 1;
+    }
+}
+
+size_t item_size_bytes(struct value item)
+{
+    return members_size(item, 0);
+}
+
+/* `depth` counts the containers around the members of v, the item not. */
+static bool check_members(struct value v, int depth, struct error *err)
+{
+    if (depth > VALUE_MAX_DEPTH) {
+        return error_set(err, ERROR_LIMIT, "nested over %d levels", VALUE_MAX_DEPTH);
+    }
+    struct attribute member;
+    for (struct value_iter iter = value_members(v); value_next(&iter, &member);) {
+        if (member.name.len > ATTRIBUTE_NAME_MAX_BYTES) {
+            return error_set(err, ERROR_LIMIT,
+                             "an attribute name has %zu bytes, over the limit of %d",
+                             member.name.len, ATTRIBUTE_NAME_MAX_BYTES);
+        }
+        if (value_type(member.value) >= VALUE_L && !check_members(member.value, depth + 1, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool item_check_limits(struct value item, struct error *err)
+{
+    size_t size = item_size_bytes(item);
+    if (size > ITEM_MAX_BYTES) {
+        return error_set(err, ERROR_LIMIT, "the item has %zu bytes, over the limit of %d", size,
+                         ITEM_MAX_BYTES);
+    }
+    return check_members(item, 0, err);
+}
