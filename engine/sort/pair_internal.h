@@ -1,5 +1,5 @@
 /* pair — how a (key, value) pair lies in memory and in runs: varint key length, varint value
- * length, key, value. And the order of keys: unsigned bytes, shorter first. */
+ * length, key, value. */
 #ifndef ENGINE_SORT_PAIR_INTERNAL_H
 #define ENGINE_SORT_PAIR_INTERNAL_H
 
@@ -13,7 +13,7 @@
 /* Appends a pair. */
 static inline void pair_write(struct str key, struct str value, struct buffer *out)
 {
-    char *start = buffer_reserve(out, 2 * VARINT_MAX_BYTES + key.len + value.len);
+    char *start = buffer_reserve(out, (size_t)2 * VARINT_MAX_BYTES + key.len + value.len);
     char *at = start + varint_put((unsigned char *)start, key.len);
     at += varint_put((unsigned char *)at, value.len);
     if (key.len > 0) {
@@ -39,14 +39,6 @@ static inline size_t pair_read(struct str bytes, struct str *key, struct str *va
     *key = (struct str){bytes.ptr + first + second, (size_t)key_len};
     *value = (struct str){key->ptr + key->len, (size_t)value_len};
     return first + second + key->len + value->len;
-}
-
-/* <0, 0, >0 */
-static inline int pair_compare_keys(struct str a, struct str b)
-{
-    size_t common = a.len < b.len ? a.len : b.len;
-    int order = common == 0 ? 0 : memcmp(a.ptr, b.ptr, common);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "engine/base/arena.h"
 #include "engine/sort/pair_internal.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdbool.h>
 #include <string.h>
@@ -67,12 +68,14 @@ static void read_at(const struct pair_list *list, uint64_t offset, struct str *k
                     struct str *value)
 {
     struct str bytes = {list->bytes.bytes + offset, list->bytes.len - offset};
-    (void)pair_read(bytes, key, value);
+    size_t size = pair_read(bytes, key, value);
+    assert(size > 0);
+    (void)size;
 }
 
 static struct str key_of(const struct pair_list *list, const struct pair_ref *ref)
 {
-    struct str key = {0}, value;
+    struct str key, value;
     read_at(list, ref->offset, &key, &value);
     return key;
 }
@@ -92,8 +95,7 @@ static bool is_after(const struct pair_list *list, const struct pair_ref *a,
     if (a->prefix != b->prefix) {
         return a->prefix > b->prefix;
     }
-    return (a->prefix & 0xff) == PREFIX_MORE &&
-           pair_compare_keys(key_of(list, a), key_of(list, b)) > 0;
+    return (a->prefix & 0xff) == PREFIX_MORE && str_compare(key_of(list, a), key_of(list, b)) > 0;
 }
 
 static void insertion_sort(const struct pair_list *list, struct pair_ref *refs, size_t count)

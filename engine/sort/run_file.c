@@ -192,7 +192,7 @@ static bool read_head(const struct run_reader *reader, struct block_head *out, s
 
 static bool read_block(struct run_reader *reader, struct error *err)
 {
-    struct block_head head;
+    struct block_head head = {0};
     if (!read_head(reader, &head, err)) {
         return false;
     }

@@ -72,7 +72,7 @@ static bool advance(struct source *source, bool *more, struct error *err)
 /* Sources lie in the order in which they were added, so their addresses break ties. */
 static bool is_before(const struct source *a, const struct source *b)
 {
-    int order = pair_compare_keys(a->key, b->key);
+    int order = str_compare(a->key, b->key);
     return order != 0 ? order < 0 : a < b;
 }
 
