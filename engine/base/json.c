@@ -24,6 +24,7 @@ struct reader {
     size_t open[JSON_MAX_DEPTH]; /* where the open containers stand in the stack */
     size_t depth;
     struct str name; /* of the member to come */
+    size_t name_offset;
     bool comments;
     size_t fault_at; /* why a callback gave up */
     const char *fault;
@@ -86,7 +87,8 @@ static struct json *push(struct reader *reader, enum json_kind kind, size_t offs
         reader->stack = heap_resize(reader->stack, reader->capacity * sizeof *reader->stack);
     }
     struct json *json = &reader->stack[reader->count++];
-    *json = (struct json){.kind = kind, .offset = offset, .name = reader->name};
+    *json = (struct json){
+        .kind = kind, .offset = offset, .name = reader->name, .name_offset = reader->name_offset};
     reader->name = (struct str){NULL, 0};
     return json;
 }
@@ -188,8 +190,9 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 static int on_name(void *context, const unsigned char *bytes, size_t len)
 {
     struct reader *reader = context;
-    size_t start = take_token(reader);
-    return take_text(reader, start, (struct str){(const char *)bytes, len}, &reader->name);
+    reader->name_offset = take_token(reader);
+    struct str decoded = {(const char *)bytes, len};
+    return take_text(reader, reader->name_offset, decoded, &reader->name);
 }
 
 static int on_open(struct reader *reader, enum json_kind kind)
@@ -284,7 +287,7 @@ static int on_object_end(void *context)
     if (again != NULL) {
         const char *fault =
             arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again->name)).ptr;
-        return give_up(reader, again->offset, fault);
+        return give_up(reader, again->name_offset, fault);
     }
     return 1;
 }
@@ -322,7 +325,7 @@ static const char *yajl_fault(struct reader *reader)
 static void note_yajl_fault(struct reader *reader, size_t consumed)
 {
     size_t start = skip_to_token(reader);
-    if (consumed > 0 && start > consumed - 1) {
+    if (consumed > 0 && str_has(STR(",:"), reader->text.ptr[consumed - 1])) {
         start = consumed - 1;
     }
     (void)give_up(reader, start, yajl_fault(reader));
@@ -342,7 +345,7 @@ static bool run_yajl(struct reader *reader)
     }
     (void)skip_to_token(reader);
     status = yajl_complete_parse(reader->yajl);
-    if (status == yajl_status_error) {
+    if (status == yajl_status_error && reader->fault == NULL) {
         (void)give_up(reader, reader->text.len, yajl_fault(reader));
     }
     return reader->fault == NULL;

@@ -21,6 +21,7 @@ struct json {
     bool boolean;       /* JSON_BOOL */
     struct str text;    /* JSON_STRING: decoded; JSON_NUMBER: as it is spelled */
     struct str name;    /* as a member of an object: its name, decoded */
+    size_t name_offset; /* where the name starts, with its quote */
     size_t offset;      /* bytes from the start of the text to the value's first byte */
     size_t count;       /* JSON_ARRAY, JSON_OBJECT: elements or members */
     struct json *items; /* `count` of them, in order */
@@ -35,8 +36,8 @@ struct json_options {
  *   arena  owns the tree and its texts; `text` may go away
  * ERROR_INPUT: not JSON, too deep, a member named twice; the message begins
  * "FILE:LINE:COLUMN: " with line and column from 1, the column in characters. */
-MUST_CHECK bool json_parse(struct str text, const struct json_options *options,
-                           struct arena *arena, struct json **out, struct error *err);
+MUST_CHECK bool json_parse(struct str text, const struct json_options *options, struct arena *arena,
+                           struct json **out, struct error *err);
 
 /* The member of an object, or NULL. */
 const struct json *json_member(const struct json *object, const char *name);

@@ -1,0 +1,61 @@
+#include "engine/base/error.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <string.h>
+
+START_TEST(error_wrap_puts_the_context_first)
+{
+    struct error err = {0};
+    ck_assert(!error_set(&err, ERROR_STORE, "read %d bytes", 7));
+    ck_assert(!error_wrap(&err, "segment %u", 3U));
+    ck_assert(!error_wrap(&err, "plan %s", "0007"));
+    ck_assert_str_eq(err.text, "plan 0007: segment 3: read 7 bytes");
+    ck_assert_int_eq(err.code, ERROR_STORE);
+}
+END_TEST
+
+START_TEST(error_text_is_cut_to_fit)
+{
+    char longer[3000];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    struct error err = {0};
+    (void)error_set(&err, ERROR_INPUT, "%s", longer);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    (void)error_wrap(&err, "outer");
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    ck_assert_int_eq(strncmp(err.text, "outer: xxx", 10), 0);
+    (void)error_wrap(&err, "%s", longer);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+}
+END_TEST
+
+static const struct {
+    enum error_code code;
+    int exit_status;
+    bool retry;
+} codes[] = {
+    {ERROR_NONE, 0, false},  {ERROR_USAGE, 2, false},   {ERROR_PLAN, 2, false},
+    {ERROR_INPUT, 1, false}, {ERROR_ITEM, 3, false},    {ERROR_LIMIT, 3, false},
+    {ERROR_BUSY, 1, true},   {ERROR_PENDING, 4, false}, {ERROR_STOPPED, 5, false},
+};
+
+START_TEST(error_codes_have_the_documented_exit_status)
+{
+    ck_assert_int_eq(error_exit_status(codes[_i].code), codes[_i].exit_status);
+    ck_assert_int_eq(error_is_retryable(codes[_i].code), codes[_i].retry);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *error = tcase_create("error");
+    tcase_add_test(error, error_wrap_puts_the_context_first);
+    tcase_add_test(error, error_text_is_cut_to_fit);
+    tcase_add_loop_test(error, error_codes_have_the_documented_exit_status, 0,
+                        sizeof codes / sizeof *codes);
+    Suite *suite = suite_create("engine/base/error");
+    suite_add_tcase(suite, error);
+    return suite_run(suite);
+}
