@@ -31,10 +31,10 @@ struct undo_attribute {
 
 struct undo_record {
     enum undo_kind kind;
-    struct key key;       /* the item's key before (PUT: the new item's) */
-    struct key new_key;   /* MOVE: after */
-    struct value image;   /* DELETE, MOVE: the whole item before */
-    uint64_t after_digest; /* PUT, MOVE: hash_64 of the whole item after */
+    struct key key;                    /* the item's key before (PUT: the new item's) */
+    struct key new_key;                /* MOVE: after */
+    struct value image;                /* DELETE, MOVE: the whole item before */
+    uint64_t after_digest;             /* PUT, MOVE: hash_64 of the whole item after */
     struct undo_attribute *attributes; /* UPDATE and MOVE: those that differ, sorted by name */
     size_t attribute_count;
 };
@@ -60,9 +60,9 @@ enum undo_action { UNDO_NOTHING, UNDO_PUT_ITEM, UNDO_DELETE_ITEM, UNDO_MOVE_BACK
 
 struct undo_decision {
     enum undo_action action;
-    struct value item;  /* PUT_ITEM, MOVE_BACK: the item as it is to stand */
-    size_t left;        /* attributes, or 1 for a whole item, left alone: changed since */
-    struct str reason;  /* why something was left: "Name was changed since", else empty */
+    struct value item; /* PUT_ITEM, MOVE_BACK: the item as it is to stand */
+    size_t left;       /* attributes, or 1 for a whole item, left alone: changed since */
+    struct str reason; /* why something was left: "Name was changed since", else empty */
 };
 
 /* Decides how to put one record back, given what stands now.
