@@ -59,3 +59,12 @@ if(REFOLD_FUZZ)
 endif()
 
 add_test(NAME rules/layers COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
+
+# Exact decimals against Python's.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_executable(number_lines tests/integration/number_lines.c)
+  target_link_libraries(number_lines PRIVATE item)
+  add_test(NAME integration/number_against_python COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/integration/number_against_python.py $<TARGET_FILE:number_lines>)
+endif()
