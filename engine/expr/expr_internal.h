@@ -67,10 +67,10 @@ struct operation {
     size_t min;
     size_t max;
     const struct parameter *parameters[EXPR_PARAMETERS_MAX]; /* the last one given repeats */
-    unsigned result;                               /* the types that it may have */
+    unsigned result;                                         /* the types that it may have */
     unsigned (*result_of)(const struct expr *expr); /* where the arguments decide, else NULL */
-    expr_evaluate *evaluate; /* sees to its arguments itself; or NULL and: */
-    expr_call *call;         /* missing where an argument is; at most EXPR_PARAMETERS_MAX */
+    expr_evaluate *evaluate;                        /* sees to its arguments itself; or NULL and: */
+    expr_call *call; /* missing where an argument is; at most EXPR_PARAMETERS_MAX */
 };
 
 enum precedence {
@@ -88,10 +88,10 @@ enum precedence {
 struct expr {
     enum expr_kind kind;
     enum precedence precedence;
-    unsigned types; /* that its value may have; TYPE_BOOL alone is a condition */
-    bool reads;     /* a path stands in it */
-    size_t depth;   /* of the tree below, itself counted */
-    size_t at;      /* where it stood in the text */
+    unsigned types;        /* that its value may have; TYPE_BOOL alone is a condition */
+    bool reads;            /* a path stands in it */
+    size_t depth;          /* of the tree below, itself counted */
+    size_t at;             /* where it stood in the text */
     struct value constant; /* its value where it reads nothing; else missing */
     expr_evaluate *evaluate;
     const struct operation *operation; /* NULL for paths and constants */
@@ -121,6 +121,20 @@ static inline struct value expr_missing(void)
 /* Evaluates all arguments. *missing is true, and the rest of *values not set, where one is. */
 MUST_CHECK bool expr_evaluate_all(const struct expr *expr, struct evaluation *in,
                                   struct value **values, bool *missing);
+
+/* ERROR_ITEM if a result of so many bytes could not be part of any item. */
+MUST_CHECK bool expr_check_room(size_t bytes, struct error *err);
+
+/* A set without members: no item holds one, but a set may come to it (to_set of an empty list). */
+struct value expr_empty_set(void);
+bool expr_is_empty_set(struct value v);
+
+/* ERROR_ITEM if the type or value is none that the parameter takes. */
+MUST_CHECK bool expr_parameter_accepts(const struct parameter *parameter, struct value argument,
+                                       struct error *err);
+
+/* The parameter that an argument is for. */
+const struct parameter *expr_parameter(const struct operation *operation, size_t index);
 
 /* For rows with `call`. */
 expr_evaluate expr_evaluate_call;

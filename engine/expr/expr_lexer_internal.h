@@ -62,7 +62,8 @@ struct lexer {
  * ERROR_PLAN: no token begins here; lexer->at is where. */
 MUST_CHECK bool expr_lexer_next(struct lexer *lexer, struct token *out, struct error *err);
 
-/* What a TOKEN_QUOTED, TOKEN_STRING or TOKEN_BINARY says: no quotes around it, doubled ones single. */
+/* What a TOKEN_QUOTED, TOKEN_STRING or TOKEN_BINARY says: no quotes around it, doubled ones single.
+ */
 struct str expr_lexer_content(struct token token, struct arena *arena);
 
 #endif

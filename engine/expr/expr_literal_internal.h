@@ -21,4 +21,10 @@ struct shown {
 };
 struct shown expr_literal_shown(struct value v);
 
+/* A set of types for messages: "S, N or B". */
+struct types_text {
+    char text[48];
+};
+struct types_text expr_literal_types(unsigned types);
+
 #endif

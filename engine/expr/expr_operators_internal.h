@@ -15,4 +15,8 @@ struct expr_operator {
 /* The operator written with this token that binds with this precedence; NULL if there is none. */
 const struct expr_operator *expr_operator_find(enum token_kind token, enum precedence precedence);
 
+/* What stands in brackets, for the functions of the same names too. */
+expr_evaluate expr_evaluate_list;
+expr_evaluate expr_evaluate_set;
+
 #endif

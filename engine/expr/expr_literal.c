@@ -1,0 +1,179 @@
+#include "engine/expr/expr_literal_internal.h"
+
+#include "engine/item/item_json.h"
+#include "engine/item/number.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+void expr_literal_write_string(struct str s, struct buffer *out)
+{
+    buffer_add_char(out, '\'');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\'') {
+            buffer_add_char(out, '\'');
+        }
+        buffer_add_char(out, s.ptr[i]);
+    }
+    buffer_add_char(out, '\'');
+}
+
+static void write_number(const struct number *n, struct buffer *out)
+{
+    char text[NUMBER_TEXT_MAX];
+    buffer_add(out, (struct str){text, number_format(n, text)});
+}
+
+static void write_binary(struct str bytes, struct buffer *out)
+{
+    buffer_add(out, STR("b64'"));
+    base64_write(bytes, out);
+    buffer_add_char(out, '\'');
+}
+
+static void write_set_member(enum value_type type, struct str member, struct buffer *out)
+{
+    struct number n;
+    if (type == VALUE_S) {
+        expr_literal_write_string(member, out);
+    } else if (type == VALUE_B) {
+        write_binary(member, out);
+    } else if (number_decode((const unsigned char *)member.ptr, member.len, &n) > 0) {
+        write_number(&n, out);
+    }
+}
+
+static void write_set(struct value v, struct buffer *out)
+{
+    struct value_iter iter = value_members(v);
+    struct str member;
+    buffer_add(out, STR("<<"));
+    for (bool first = true; value_next_member(&iter, &member); first = false) {
+        buffer_add(out, first ? STR("") : STR(", "));
+        write_set_member(iter.member, member, out);
+    }
+    buffer_add(out, STR(">>"));
+}
+
+static void write_members(struct value v, struct buffer *out);
+
+void expr_literal_write(struct value v, struct buffer *out)
+{
+    switch (value_type(v)) {
+    case VALUE_S:
+        expr_literal_write_string(value_bytes(v), out);
+        break;
+    case VALUE_N: {
+        struct number n = value_number(v);
+        write_number(&n, out);
+        break;
+    }
+    case VALUE_B:
+        write_binary(value_bytes(v), out);
+        break;
+    case VALUE_BOOL:
+        buffer_add(out, value_bool(v) ? STR("true") : STR("false"));
+        break;
+    case VALUE_L:
+    case VALUE_M:
+        write_members(v, out);
+        break;
+    case VALUE_SS:
+    case VALUE_NS:
+    case VALUE_BS:
+        write_set(v, out);
+        break;
+    default:
+        buffer_add(out, STR("null"));
+    }
+}
+
+static void write_members(struct value v, struct buffer *out)
+{
+    bool named = value_type(v) == VALUE_M;
+    struct value_iter iter = value_members(v);
+    struct attribute member;
+    buffer_add_char(out, named ? '{' : '[');
+    for (bool first = true; value_next(&iter, &member); first = false) {
+        buffer_add(out, first ? STR("") : STR(", "));
+        if (named) {
+            expr_literal_write_string(member.name, out);
+            buffer_add(out, STR(": "));
+        }
+        expr_literal_write(member.value, out);
+    }
+    buffer_add_char(out, named ? '}' : ']');
+}
+
+/* How much of s fits in `max` bytes without cutting a character. */
+static size_t cut(struct str s, size_t max)
+{
+    if (s.len <= max) {
+        return s.len;
+    }
+    while (max > 0 && ((unsigned char)s.ptr[max] & 0xc0) == 0x80) {
+        max--;
+    }
+    return max;
+}
+
+static void show_text(struct shown *shown, const char *quote, struct str s)
+{
+    size_t len = cut(s, SHOWN_MAX_BYTES);
+    size_t used = strlen(shown->text);
+    (void)snprintf(shown->text + used, sizeof shown->text - used, " %s%.*s%s%s", quote, (int)len,
+                   s.ptr, len < s.len ? "..." : "", quote);
+    for (char *c = shown->text; *c != '\0'; c++) {
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+    }
+}
+
+struct shown expr_literal_shown(struct value v)
+{
+    char digits[NUMBER_TEXT_MAX];
+    struct number n;
+    struct shown shown;
+    (void)snprintf(shown.text, sizeof shown.text, "%s", value_type_name(value_type(v)));
+    size_t used = strlen(shown.text);
+    switch (value_type(v)) {
+    case VALUE_MISSING:
+    case VALUE_NULL:
+        break;
+    case VALUE_S:
+        show_text(&shown, "'", value_bytes(v));
+        break;
+    case VALUE_N:
+        n = value_number(v);
+        show_text(&shown, "", (struct str){digits, number_format(&n, digits)});
+        break;
+    case VALUE_BOOL:
+        show_text(&shown, "", value_bool(v) ? STR("true") : STR("false"));
+        break;
+    case VALUE_B:
+        (void)snprintf(shown.text + used, sizeof shown.text - used, " of %zu bytes",
+                       value_bytes(v).len);
+        break;
+    default:
+        (void)snprintf(shown.text + used, sizeof shown.text - used, " of %zu members",
+                       value_count(v));
+    }
+    return shown;
+}
+
+struct types_text expr_literal_types(unsigned types)
+{
+    struct types_text out = {""};
+    for (enum value_type type = VALUE_S; type <= VALUE_M; type++) {
+        unsigned later = types >> type >> 1;
+        if ((types & 1U << type) == 0) {
+            continue;
+        }
+        size_t used = strlen(out.text);
+        const char *joint = used == 0 ? "" : later == 0 ? " or " : ", ";
+        (void)snprintf(out.text + used, sizeof out.text - used, "%s%s", joint,
+                       value_type_name(type));
+    }
+    return out;
+}
