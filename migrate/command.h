@@ -1,5 +1,6 @@
 /* command — what a command of the program is: a row of data and one function.
- * A new command is migrate/command_<name>.c with one const struct command, and a row in commands.c. */
+ * A new command is migrate/command_<name>.c with one const struct command, and a row in commands.c.
+ */
 #ifndef MIGRATE_COMMAND_H
 #define MIGRATE_COMMAND_H
 
@@ -31,6 +32,8 @@ struct command {
     size_t option_count;
     size_t operands_min, operands_max; /* TABLE included, where the command takes one */
     bool takes_table;                  /* the first operand is a TABLE, else refold.json names it */
+    bool table_optional;               /* takes_table: it also runs without one */
+    bool needs_no_config;              /* refold.json is not read: help, version */
     /* Returns false with the error that ends the program; its code decides the exit status. */
     bool (*run)(struct invocation *invocation, struct error *err);
 };
@@ -41,15 +44,17 @@ struct invocation {
     const char *table;           /* the target, resolved through refold.json; NULL: none */
     const char *const *operands; /* without the table */
     size_t operand_count;
-    const char **values; /* per option of the command, in its order: NULL: not given; "" for a flag */
-    struct arena *arena; /* for the whole invocation */
-    FILE *out;           /* results */
-    FILE *messages;      /* progress and messages */
-    bool json;           /* --format json */
-    bool color;          /* messages is a terminal and NO_COLOR is not set */
+    const char *
+        *values; /* per option of the command, in its order: NULL: not given; "" for a flag */
+    struct arena *arena;     /* for the whole invocation */
+    FILE *out;               /* results */
+    FILE *messages;          /* progress and messages */
+    bool json;               /* --format json */
+    bool color;              /* messages is a terminal and NO_COLOR is not set */
+    bool quiet;              /* --quiet: no progress */
     const atomic_bool *stop; /* set by SIGINT and SIGTERM */
     const char *plans_dir;   /* --plans, REFOLD_PLANS, refold.json or "plans" */
-    int exit_status;     /* set by the command where it succeeds with other than 0 (3, 4) */
+    int exit_status;         /* set by the command where it succeeds with other than 0 (3, 4) */
 };
 
 /* The value of an option: NULL if it was not given. The name must be one of the command's. */

@@ -18,20 +18,37 @@ void report_json(struct invocation *invocation, cJSON *object);
 struct report_table;
 struct report_table *report_table_new(struct arena *arena, size_t columns);
 void report_table_row(struct report_table *table, const struct str *cells);
+/* Shortens the widest columns until a line has at most `width` characters; 0: no limit. Call it
+ * after the last row. */
+void report_table_fit(struct report_table *table, size_t width);
+
 /* The first `header_rows` rows are the heading, underlined where color is on. */
 void report_table_print(const struct report_table *table, FILE *out, size_t header_rows,
                         bool color);
+
+/* Characters a line of the terminal has that `file` writes to; 0: it is no terminal. */
+size_t report_width(FILE *file);
+
+/* ERROR_STORE: the results cannot be written (a closed pipe, a full disk). For long outputs, which
+ * should end early. */
+MUST_CHECK bool report_check(const struct invocation *invocation, struct error *err);
 
 /* Thousands separated: 1,234,567. And 1.2 MB, 3.4 s, "2 h 5 min". */
 struct str report_count(struct arena *arena, uint64_t n);
 struct str report_bytes(struct arena *arena, uint64_t bytes);
 struct str report_duration(struct arena *arena, uint64_t milliseconds);
 
-/* A progress line on invocation->messages: on a terminal a bar with items/s and ETA, redrawn at most
- * ten times a second; elsewhere a line every five seconds. Uses the monotonic clock. */
+/* A progress line on invocation->messages: on a terminal a bar with items/s and ETA, redrawn at
+ * most ten times a second; elsewhere a line every five seconds. Uses the monotonic clock. */
 struct progress;
 struct progress *progress_open(struct invocation *invocation, const char *phase, uint64_t total);
 void progress_set(struct progress *progress, uint64_t done);
 void progress_close(struct progress *progress);
+
+/* One such line, as progress_set() shows it: "sorting  45 %  1,234 of 2,700  512/s  ETA 3.4 s".
+ *   total     0: not known
+ *   bar       characters of the bar; 0: none */
+struct str progress_line(struct arena *arena, const char *phase, uint64_t done, uint64_t total,
+                         uint64_t elapsed_ms, size_t bar);
 
 #endif

@@ -1,0 +1,336 @@
+#include "engine/store/store.h"
+#include "migrate/commands.h"
+#include "migrate/files.h"
+#include "migrate/ledger_json.h"
+#include "migrate/plan_folder.h"
+#include "migrate/report.h"
+#include "migrate/table_session.h"
+#include "migrate/target.h"
+#include "plans/map.h"
+#include "plans/pass.h"
+#include "plans/plan.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options[] = {
+    {"plans", "DIR", "the folder of plans (default plans)"},
+    {"map", "FILE", "check this map too, and the plans against its table"},
+};
+
+/* What is checked against what, and what was found. */
+struct checking {
+    struct invocation *invocation;
+    bool knows_table;
+    struct table_desc table; /* as it is before the plan at hand: index keys are added */
+    size_t file_count, wrong_count;
+    cJSON *list; /* of plans, or NULL: text */
+};
+
+/* ---------------------------------------------------------------- reporting */
+
+static void report_wrong(struct checking *checking, const char *file, const struct error *err)
+{
+    checking->wrong_count++;
+    if (checking->list == NULL) {
+        (void)fprintf(checking->invocation->out, "%s\n", err->text);
+        return;
+    }
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "file", file);
+    (void)cJSON_AddStringToObject(object, "error", err->text);
+    (void)cJSON_AddItemToArray(checking->list, object);
+}
+
+/* What check found of one stage, in words. */
+struct stage_verdict {
+    const char *kind;
+    struct str what;
+    bool is_pass, was_compiled, proved;
+};
+
+static struct stage_verdict judge_stage(const struct stage *stage, const struct pass *pass,
+                                        struct arena *arena)
+{
+    struct stage_verdict verdict = {.is_pass = stage->kind == STAGE_PASS};
+    if (verdict.is_pass) {
+        verdict.kind = "pass";
+        verdict.what =
+            arena_format(arena, "%zu step%s", stage->step_count, stage->step_count == 1 ? "" : "s");
+        verdict.was_compiled = pass != NULL;
+        verdict.proved = pass != NULL && pass_facts(pass)->proved;
+    } else {
+        verdict.kind = stage->kind == STAGE_CREATE_INDEX ? "create index" : "drop index";
+        verdict.what = stage->index.name;
+    }
+    return verdict;
+}
+
+static const char *convergence(const struct stage_verdict *verdict)
+{
+    if (!verdict->is_pass) {
+        return "";
+    }
+    if (!verdict->was_compiled) {
+        return ": not checked against a table";
+    }
+    return verdict->proved ? ": converges, proved" : ": convergence is checked item by item";
+}
+
+static void report_stage(struct checking *checking, cJSON *stages,
+                         const struct stage_verdict *verdict)
+{
+    if (stages == NULL) {
+        (void)fprintf(checking->invocation->out, "  %s: %.*s%s\n", verdict->kind,
+                      STR_ARG(verdict->what), convergence(verdict));
+        return;
+    }
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "kind", verdict->kind);
+    ledger_json_add_text(object, "what", verdict->what);
+    if (verdict->was_compiled) {
+        (void)cJSON_AddBoolToObject(object, "converges", verdict->proved);
+    }
+    (void)cJSON_AddItemToArray(stages, object);
+}
+
+/* Returns the array for the plan's stages; NULL: text. */
+static cJSON *report_plan(struct checking *checking, const struct plan *plan)
+{
+    if (checking->list == NULL) {
+        (void)fprintf(checking->invocation->out, "%s: %.*s\n", plan->file, STR_ARG(plan->hash));
+        return NULL;
+    }
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "file", plan->file);
+    (void)cJSON_AddNumberToObject(object, "version", plan->version);
+    ledger_json_add_text(object, "hash", plan->hash);
+    (void)cJSON_AddItemToArray(checking->list, object);
+    return cJSON_AddArrayToObject(object, "stages");
+}
+
+/* ---------------------------------------------------------------- plans */
+
+/* Compiles the passes of a list against the table; passes[i] is NULL for a table step. */
+static bool compile_stages(const struct checking *checking, const struct stage_list *stages,
+                           const struct pass **passes, struct error *err)
+{
+    struct arena *arena = checking->invocation->arena;
+    struct pass_table *table = arena_zero(arena, sizeof *table);
+    if (!checking->knows_table) {
+        return true;
+    }
+    if (!pass_table_init(&checking->table, stages, arena, table, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < stages->count; i++) {
+        if (stages->stages[i].kind == STAGE_PASS &&
+            !pass_compile(&stages->stages[i], table, arena, &passes[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Later plans must agree with the key types of the indexes that this one makes. */
+static void follow_indexes(struct checking *checking, const struct stage_list *stages)
+{
+    struct arena *arena = checking->invocation->arena;
+    size_t room = checking->table.index_count + stages->count;
+    struct index_desc *indexes = arena_alloc(arena, (room + 1) * sizeof *indexes);
+    size_t count = 0;
+    for (size_t i = 0; i < checking->table.index_count; i++) {
+        indexes[count] = checking->table.indexes[i];
+        count++;
+    }
+    for (size_t i = 0; i < stages->count; i++) {
+        if (stages->stages[i].kind == STAGE_CREATE_INDEX) {
+            indexes[count] = stages->stages[i].index;
+            count++;
+        }
+    }
+    checking->table.indexes = indexes;
+    checking->table.index_count = count;
+}
+
+static bool read_plan(const char *path, struct arena *arena, const struct plan **out,
+                      struct error *err)
+{
+    struct str text;
+    return file_read(path, PLAN_FILE_MAX_BYTES, arena, &text, err) &&
+           plan_parse(text, path, arena, out, err);
+}
+
+static bool check_plan(struct checking *checking, const char *path, struct error *err)
+{
+    struct arena *arena = checking->invocation->arena;
+    const struct plan *plan = NULL;
+    if (!read_plan(path, arena, &plan, err)) {
+        return false;
+    }
+    const struct pass **passes = arena_zero(arena, (plan->steps.count + 1) * sizeof *passes);
+    const struct pass **back = arena_zero(arena, (plan->rollback.count + 1) * sizeof *back);
+    if (!compile_stages(checking, &plan->steps, passes, err) ||
+        !compile_stages(checking, &plan->rollback, back, err)) {
+        return false;
+    }
+    cJSON *stages = report_plan(checking, plan);
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        struct stage_verdict verdict = judge_stage(&plan->steps.stages[i], passes[i], arena);
+        report_stage(checking, stages, &verdict);
+    }
+    follow_indexes(checking, &plan->steps);
+    return true;
+}
+
+/* Every file is looked at, so that one call shows what is wrong with each. */
+static bool check_plans(struct checking *checking, struct error *err)
+{
+    struct invocation *invocation = checking->invocation;
+    struct str *names = NULL;
+    size_t count = 0;
+    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, &count, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (str_begins(names[i], STR("."))) {
+            continue;
+        }
+        const char *path =
+            arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir, STR_ARG(names[i]))
+                .ptr;
+        struct error wrong = {0};
+        checking->file_count++;
+        if (!check_plan(checking, path, &wrong)) {
+            report_wrong(checking, path, &wrong);
+        }
+    }
+    struct plan_list list;
+    struct error doubled = {0};
+    if (checking->wrong_count == 0 &&
+        !plan_folder_read(invocation->plans_dir, invocation->arena, &list, &doubled)) {
+        report_wrong(checking, invocation->plans_dir, &doubled);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- the map and the table */
+
+static bool same_attributes(const struct key_attribute *a, const struct key_attribute *b,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!str_equal(a[i].name, b[i].name) || a[i].type != b[i].type) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_keys(const struct key_schema *a, const struct key_schema *b)
+{
+    return a->partition_count == b->partition_count && a->sort_count == b->sort_count &&
+           same_attributes(a->partition, b->partition, a->partition_count) &&
+           same_attributes(a->sort, b->sort, a->sort_count);
+}
+
+static bool check_map_file(struct checking *checking, const char *path, struct error *err)
+{
+    struct invocation *invocation = checking->invocation;
+    const struct map *map = NULL;
+    struct str text;
+    if (!file_read(path, MAP_FILE_MAX_BYTES, invocation->arena, &text, err) ||
+        !map_parse(text, path, invocation->arena, &map, err)) {
+        return false;
+    }
+    if (map->has_table && checking->knows_table && !same_keys(&map->keys, &checking->table.keys)) {
+        return error_set(err, ERROR_PLAN, "%s: table: its keys are not those of %s", path,
+                         invocation->table);
+    }
+    if (map->has_table && !checking->knows_table) {
+        checking->knows_table = true;
+        checking->table = (struct table_desc){
+            .keys = map->keys, .indexes = map->indexes, .index_count = map->index_count};
+    }
+    if (checking->list == NULL) {
+        (void)fprintf(invocation->out, "%s: %.*s\n  %zu entities\n", path, STR_ARG(map->hash),
+                      map->entity_count);
+    } else {
+        cJSON *object = cJSON_CreateObject();
+        (void)cJSON_AddStringToObject(object, "file", path);
+        ledger_json_add_text(object, "hash", map->hash);
+        (void)cJSON_AddNumberToObject(object, "entities", (double)map->entity_count);
+        (void)cJSON_AddItemToArray(checking->list, object);
+    }
+    return true;
+}
+
+static void check_map(struct checking *checking)
+{
+    const char *path = invocation_text(checking->invocation, "map");
+    if (path == NULL) {
+        return;
+    }
+    struct error wrong = {0};
+    checking->file_count++;
+    if (!check_map_file(checking, path, &wrong)) {
+        report_wrong(checking, path, &wrong);
+    }
+}
+
+static bool check_files(struct checking *checking, struct error *err)
+{
+    struct invocation *invocation = checking->invocation;
+    cJSON *object = invocation->json ? cJSON_CreateObject() : NULL;
+    checking->list = cJSON_AddArrayToObject(object, "files");
+    check_map(checking);
+    /* A project may have a map and no plans yet. */
+    bool has_plans = !invocation_flag(invocation, "map") || invocation_flag(invocation, "plans") ||
+                     access(invocation->plans_dir, F_OK) == 0;
+    bool ok = !has_plans || check_plans(checking, err);
+    if (object != NULL) {
+        report_json(invocation, object);
+    }
+    if (ok && checking->wrong_count > 0) {
+        return error_set(err, ERROR_PLAN, "%zu of %zu files are wrong", checking->wrong_count,
+                         checking->file_count);
+    }
+    return ok;
+}
+
+static bool check_with_table(struct invocation *invocation, struct store *store,
+                             struct store_reader *reader, struct error *err)
+{
+    (void)reader;
+    struct checking checking = {.invocation = invocation, .knows_table = true};
+    return store_describe(store, invocation->arena, &checking.table, err) &&
+           check_files(&checking, err);
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    /* A default table that was not imported yet is no reason to leave plans unchecked. */
+    if (invocation->table == NULL || !target_exists(invocation->table)) {
+        struct checking checking = {.invocation = invocation};
+        return check_files(&checking, err);
+    }
+    return table_session_read(invocation, check_with_table, err);
+}
+
+const struct command command_check = {
+    .name = "check",
+    .synopsis = "[TABLE] [--plans DIR] [--map FILE]",
+    .summary = "Check plans and a map, without touching anything.",
+    .details =
+        "Each fault is printed with its file, line and column. With a TABLE, or a map that has\n"
+        "one, the plans are also checked against its keys, and each pass is shown to converge\n"
+        "where the text alone can prove it.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_max = 1,
+    .takes_table = true,
+    .table_optional = true,
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#include "engine/base/buffer.h"
+#include "engine/item/item_json.h"
+#include "engine/store/store.h"
+#include "migrate/commands.h"
+#include "migrate/output_file.h"
+#include "migrate/report.h"
+#include "migrate/table_session.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"to", "FILE|-", "the file to write, or - for standard output"},
+};
+
+/* Lines are gathered to blocks of this size. */
+enum { BLOCK_BYTES = 1 << 20 };
+
+static bool write_page(const struct page *page, struct buffer *lines, struct output_file *file,
+                       struct error *err)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        buffer_add(lines, STR("{\"Item\":"));
+        item_json_write_item(page->items[i].item, lines);
+        buffer_add(lines, STR("}\n"));
+        if (lines->len >= BLOCK_BYTES) {
+            if (!output_file_write(file, buffer_str(lines), err)) {
+                return false;
+            }
+            lines->len = 0;
+        }
+    }
+    return true;
+}
+
+/* The whole table is one segment, so that the lines stand in key order. */
+static bool write_pages(struct invocation *invocation, struct store_reader *reader,
+                        struct progress *progress, struct output_file *file, uint64_t *count,
+                        struct error *err)
+{
+    struct buffer lines = {0};
+    struct buffer cursor = {0};
+    struct page page = {.last = false};
+    bool ok = true;
+    while (ok && !page.last) {
+        ok = atomic_load(invocation->stop)
+                 ? error_set(err, ERROR_STOPPED, "interrupted: nothing was exported")
+                 : store_read_page(reader, (struct segment){0, 1}, buffer_str(&cursor),
+                                   &(struct page_limits){0}, &page, err) &&
+                       write_page(&page, &lines, file, err);
+        if (ok) {
+            cursor.len = 0;
+            buffer_add(&cursor, page.cursor);
+            *count += page.count;
+            progress_set(progress, *count);
+        }
+    }
+    ok = ok && output_file_write(file, buffer_str(&lines), err);
+    store_release(reader);
+    buffer_free(&cursor);
+    buffer_free(&lines);
+    return ok;
+}
+
+static void print_result(struct invocation *invocation, const char *path, uint64_t count)
+{
+    if (strcmp(path, "-") == 0) {
+        return;
+    }
+    if (invocation->json) {
+        cJSON *object = cJSON_CreateObject();
+        (void)cJSON_AddStringToObject(object, "file", path);
+        (void)cJSON_AddNumberToObject(object, "items", (double)count);
+        report_json(invocation, object);
+    } else {
+        (void)fprintf(invocation->out, "%.*s items exported to %s\n",
+                      STR_ARG(report_count(invocation->arena, count)), path);
+    }
+}
+
+static bool export_table(struct invocation *invocation, struct store *store,
+                         struct store_reader *reader, struct error *err)
+{
+    const char *path = invocation_text(invocation, "to");
+    struct table_desc table;
+    struct output_file *file = NULL;
+    uint64_t count = 0;
+    if (!store_describe(store, invocation->arena, &table, err) ||
+        !output_file_open(path, invocation->out, invocation->arena, &file, err)) {
+        return false;
+    }
+    struct progress *progress = progress_open(invocation, "export", table.item_count);
+    bool ok =
+        write_pages(invocation, reader, progress, file, &count, err) && output_file_keep(file, err);
+    progress_close(progress);
+    output_file_close(file);
+    if (ok) {
+        print_result(invocation, path, count);
+    }
+    return ok;
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    if (invocation_text(invocation, "to") == NULL) {
+        return error_set(err, ERROR_USAGE, "--to FILE.jsonl is missing\nhint: --to - prints");
+    }
+    return table_session_read(invocation, export_table, err);
+}
+
+const struct command command_export = {
+    .name = "export",
+    .synopsis = "TABLE --to FILE.jsonl",
+    .summary = "Write all items as JSON lines, as DynamoDB's own exports have them.",
+    .details =
+        "Each line is {\"Item\": {DynamoDB JSON}}; refold import reads them back. An embedded\n"
+        "table is written in the order of its keys. The file appears when it is complete.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_table = true,
+    .run = run,
+};

@@ -1,0 +1,292 @@
+#include "engine/base/buffer.h"
+#include "engine/item/item_json.h"
+#include "engine/item/number.h"
+#include "engine/store/store.h"
+#include "migrate/commands.h"
+#include "migrate/item_table.h"
+#include "migrate/ledger_json.h"
+#include "migrate/query_merge.h"
+#include "migrate/report.h"
+#include "migrate/table_session.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+/* One partition key is shown of each of so many segments. */
+enum { SAMPLE_COUNT = 20 };
+
+/* ---------------------------------------------------------------- a collection */
+
+/* The key as it is written on the command line: S as it is, N in digits, B in base64. */
+static bool read_partition_key(const struct key_attribute *attribute, const char *text,
+                               struct arena *arena, struct value *out, struct error *err)
+{
+    struct str given = {text, strlen(text)};
+    if (attribute->type == VALUE_N) {
+        struct number number;
+        if (!number_parse(given, &number, err)) {
+            return error_set(err, ERROR_USAGE, "partition key %.*s: '%s' is no number",
+                             STR_ARG(attribute->name), text);
+        }
+        *out = value_from_number(arena, &number);
+    } else if (attribute->type == VALUE_B) {
+        struct str bytes;
+        if (!base64_read(given, arena, &bytes, err)) {
+            return error_set(err, ERROR_USAGE, "partition key %.*s: '%s' is not base64",
+                             STR_ARG(attribute->name), text);
+        }
+        *out = value_binary(arena, bytes);
+    } else {
+        *out = value_string(arena, given);
+    }
+    return true;
+}
+
+static void print_item(struct invocation *invocation, struct value item)
+{
+    struct buffer line = {0};
+    item_json_write_item(item, &line);
+    (void)fprintf(invocation->out, "{\"Item\":%.*s}\n", STR_ARG(buffer_str(&line)));
+    buffer_free(&line);
+}
+
+static bool print_items(struct invocation *invocation, struct query_merge *merge,
+                        struct item_table *table, struct error *err)
+{
+    struct value item;
+    while (query_merge_next(merge, &item, err)) {
+        if (value_is_missing(item)) {
+            return true;
+        }
+        if (invocation->json) {
+            print_item(invocation, item);
+        } else {
+            item_table_add(table, item);
+        }
+        if (atomic_load(invocation->stop)) {
+            return error_set(err, ERROR_STOPPED, "interrupted");
+        }
+        if (!report_check(invocation, err)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool show_collection(struct invocation *invocation, struct store_reader *reader,
+                            const struct table_desc *table, struct error *err)
+{
+    struct query query = {0};
+    if (!read_partition_key(&table->keys.partition[0], invocation->operands[0], invocation->arena,
+                            &query.partition[0], err)) {
+        return false;
+    }
+    struct query_merge *merge = query_merge_open(reader, &table->keys, &query, 1);
+    struct item_table *items = item_table_open(invocation, &table->keys);
+    bool ok = print_items(invocation, merge, items, err);
+    item_table_close(items);
+    query_merge_close(merge);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- the table */
+
+static struct str keys_text(const struct key_schema *keys, struct arena *arena)
+{
+    struct buffer out = {0};
+    for (size_t i = 0; i < keys->partition_count + keys->sort_count; i++) {
+        const struct key_attribute *attribute = i < keys->partition_count
+                                                    ? &keys->partition[i]
+                                                    : &keys->sort[i - keys->partition_count];
+        const char *before = i == 0 ? "" : i == keys->partition_count ? " / " : ", ";
+        buffer_format(&out, "%s%.*s:%s", before, STR_ARG(attribute->name),
+                      value_type_name(attribute->type));
+    }
+    struct str text = arena_copy(arena, buffer_str(&out));
+    buffer_free(&out);
+    return text;
+}
+
+static const char *projection_name(enum projection projection)
+{
+    static const char *const names[] = {
+        [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
+    return names[projection];
+}
+
+static struct str literal(const char *text)
+{
+    return (struct str){text, strlen(text)};
+}
+
+static void print_description(struct invocation *invocation, const struct table_desc *table)
+{
+    struct arena *arena = invocation->arena;
+    (void)fprintf(invocation->out, "%.*s: key %.*s, %.*s items, %.*s\n", STR_ARG(table->name),
+                  STR_ARG(keys_text(&table->keys, arena)),
+                  STR_ARG(report_count(arena, table->item_count)),
+                  STR_ARG(report_bytes(arena, table->size_bytes)));
+    if (table->index_count == 0) {
+        return;
+    }
+    struct report_table *rows = report_table_new(arena, 5);
+    report_table_row(rows, (struct str[]){STR("index"), STR("key"), STR("projection"), STR("state"),
+                                          STR("entries")});
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index_desc *index = &table->indexes[i];
+        report_table_row(
+            rows, (struct str[]){index->name, keys_text(&index->keys, arena),
+                                 literal(projection_name(index->projection)),
+                                 literal(index->state == INDEX_ACTIVE ? "active" : "creating"),
+                                 report_count(arena, index->entry_count)});
+    }
+    (void)fputc('\n', invocation->out);
+    size_t width = report_width(invocation->out);
+    report_table_fit(rows, width);
+    report_table_print(rows, invocation->out, 1, width > 0 && invocation->color);
+}
+
+/* The first partition key of each segment: spread over the table, whatever its size. */
+static bool read_sample(struct invocation *invocation, struct store_reader *reader,
+                        const struct table_desc *table, struct str *keys, struct error *err)
+{
+    struct page_limits limits = {.items = 1};
+    for (uint32_t i = 0; i < SAMPLE_COUNT; i++) {
+        struct page page = {.last = false};
+        struct str cursor = {0};
+        keys[i] = (struct str){0};
+        while (page.count == 0 && !page.last) {
+            if (!store_read_page(reader, (struct segment){i, SAMPLE_COUNT}, cursor, &limits, &page,
+                                 err)) {
+                return false;
+            }
+            cursor = arena_copy(invocation->arena, page.cursor);
+        }
+        if (page.count > 0) {
+            struct value key = value_member(page.items[0].item, table->keys.partition[0].name);
+            keys[i] = arena_copy(invocation->arena, item_table_cell(key, invocation->arena));
+        }
+        store_release(reader);
+    }
+    return true;
+}
+
+static void print_sample(struct invocation *invocation, const struct str *keys)
+{
+    struct report_table *rows = report_table_new(invocation->arena, 1);
+    report_table_row(rows, &STR("partition keys, for example"));
+    size_t count = 0;
+    for (size_t i = 0; i < SAMPLE_COUNT; i++) {
+        if (keys[i].len > 0) {
+            report_table_row(rows, &keys[i]);
+            count++;
+        }
+    }
+    if (count > 0) {
+        size_t width = report_width(invocation->out);
+        (void)fputc('\n', invocation->out);
+        report_table_fit(rows, width);
+        report_table_print(rows, invocation->out, 1, width > 0 && invocation->color);
+    }
+}
+
+static cJSON *attributes_json(const struct key_attribute *attributes, size_t count)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *attribute = cJSON_CreateObject();
+        ledger_json_add_text(attribute, "name", attributes[i].name);
+        (void)cJSON_AddStringToObject(attribute, "type", value_type_name(attributes[i].type));
+        (void)cJSON_AddItemToArray(array, attribute);
+    }
+    return array;
+}
+
+static void add_keys(cJSON *object, const struct key_schema *keys)
+{
+    (void)cJSON_AddItemToObject(object, "partition",
+                                attributes_json(keys->partition, keys->partition_count));
+    (void)cJSON_AddItemToObject(object, "sort", attributes_json(keys->sort, keys->sort_count));
+}
+
+static cJSON *index_json(const struct index_desc *index)
+{
+    cJSON *object = cJSON_CreateObject();
+    ledger_json_add_text(object, "name", index->name);
+    add_keys(object, &index->keys);
+    (void)cJSON_AddStringToObject(object, "projection", projection_name(index->projection));
+    (void)cJSON_AddBoolToObject(object, "active", index->state == INDEX_ACTIVE);
+    (void)cJSON_AddNumberToObject(object, "entries", (double)index->entry_count);
+    return object;
+}
+
+static void print_json(struct invocation *invocation, const struct table_desc *table,
+                       const struct str *keys)
+{
+    cJSON *object = cJSON_CreateObject();
+    ledger_json_add_text(object, "table", table->name);
+    add_keys(object, &table->keys);
+    (void)cJSON_AddNumberToObject(object, "items", (double)table->item_count);
+    (void)cJSON_AddNumberToObject(object, "bytes", (double)table->size_bytes);
+    cJSON *indexes = cJSON_AddArrayToObject(object, "indexes");
+    for (size_t i = 0; i < table->index_count; i++) {
+        (void)cJSON_AddItemToArray(indexes, index_json(&table->indexes[i]));
+    }
+    cJSON *sample = cJSON_AddArrayToObject(object, "sample");
+    for (size_t i = 0; i < SAMPLE_COUNT; i++) {
+        if (keys[i].len > 0) {
+            cJSON *entry = cJSON_CreateObject();
+            ledger_json_add_text(entry, "partition_key", keys[i]);
+            (void)cJSON_AddItemToArray(sample, entry);
+        }
+    }
+    report_json(invocation, object);
+}
+
+static bool show_table(struct invocation *invocation, struct store_reader *reader,
+                       const struct table_desc *table, struct error *err)
+{
+    struct str keys[SAMPLE_COUNT];
+    if (!read_sample(invocation, reader, table, keys, err)) {
+        return false;
+    }
+    if (invocation->json) {
+        print_json(invocation, table, keys);
+    } else {
+        print_description(invocation, table);
+        print_sample(invocation, keys);
+    }
+    return true;
+}
+
+static bool show(struct invocation *invocation, struct store *store, struct store_reader *reader,
+                 struct error *err)
+{
+    struct table_desc table;
+    if (!store_describe(store, invocation->arena, &table, err)) {
+        return false;
+    }
+    return invocation->operand_count == 0 ? show_table(invocation, reader, &table, err)
+                                          : show_collection(invocation, reader, &table, err);
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    return table_session_read(invocation, show, err);
+}
+
+const struct command command_show = {
+    .name = "show",
+    .synopsis = "TABLE [PARTITION-KEY]",
+    .summary = "Show an item collection side by side, or what the table is.",
+    .details =
+        "  refold show shop.refold 'CUSTOMER#1'\n"
+        "\n"
+        "Without a partition key: the table's key, its indexes, how much is in it, and some\n"
+        "partition keys. On a terminal long values are shortened. A partition key of type N\n"
+        "is written in digits, one of type B in base64.",
+    .operands_min = 1,
+    .operands_max = 2,
+    .takes_table = true,
+    .run = run,
+};

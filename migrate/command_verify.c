@@ -1,0 +1,115 @@
+#include "engine/store/store.h"
+#include "migrate/commands.h"
+#include "migrate/ledger.h"
+#include "migrate/ledger_json.h"
+#include "migrate/report.h"
+#include "migrate/table_session.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { FINDINGS_EXIT_STATUS = 3 };
+
+static const struct option options[] = {
+    {"from", "CONNECTION", "derive the items again from this database and compare"},
+    {"map", "FILE", "the map that the table was imported with"},
+};
+
+/* Where findings go. */
+struct findings {
+    struct invocation *invocation;
+    uint64_t count;
+    cJSON *list; /* --format json */
+};
+
+static void take_finding(void *context, const char *text)
+{
+    struct findings *findings = context;
+    findings->count++;
+    if (findings->list != NULL) {
+        cJSON *entry = cJSON_CreateObject();
+        ledger_json_add_text(entry, "finding", (struct str){text, strlen(text)});
+        (void)cJSON_AddItemToArray(findings->list, entry);
+    } else {
+        (void)fprintf(findings->invocation->out, "%s\n", text);
+    }
+}
+
+/* A run that was broken off leaves the table between two plans. */
+static bool find_unfinished_runs(struct store_reader *reader, struct findings *findings,
+                                 struct error *err)
+{
+    struct arena *arena = findings->invocation->arena;
+    struct ledger ledger = {0};
+    if (!ledger_read(reader, arena, &ledger, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < ledger.count; i++) {
+        const struct ledger_record *record = &ledger.records[i];
+        if (record->state == RUN_RUNNING || record->state == RUN_ROLLING_BACK) {
+            take_finding(findings,
+                         arena_format(arena, "plan %04" PRIu32 " is not finished: it is %s",
+                                      record->version, run_state_name(record->state))
+                             .ptr);
+        }
+    }
+    return true;
+}
+
+static void print_result(struct invocation *invocation, const struct table_desc *table,
+                         const struct findings *findings, cJSON *object)
+{
+    if (invocation->json) {
+        (void)cJSON_AddNumberToObject(object, "items", (double)table->item_count);
+        (void)cJSON_AddBoolToObject(object, "sound", findings->count == 0);
+        report_json(invocation, object);
+    } else {
+        (void)fprintf(invocation->out, "%.*s items, %zu indexes: %.*s findings\n",
+                      STR_ARG(report_count(invocation->arena, table->item_count)),
+                      table->index_count,
+                      STR_ARG(report_count(invocation->arena, findings->count)));
+    }
+}
+
+static bool verify(struct invocation *invocation, struct store *store, struct store_reader *reader,
+                   struct error *err)
+{
+    cJSON *object = invocation->json ? cJSON_CreateObject() : NULL;
+    struct findings findings = {.invocation = invocation,
+                                .list = cJSON_AddArrayToObject(object, "findings")};
+    struct table_desc table;
+    bool ok = store_describe(store, invocation->arena, &table, err) &&
+              store_verify(store, take_finding, &findings, err) &&
+              find_unfinished_runs(reader, &findings, err);
+    if (!ok) {
+        cJSON_Delete(object);
+        return false;
+    }
+    print_result(invocation, &table, &findings, object);
+    invocation->exit_status = findings.count == 0 ? 0 : FINDINGS_EXIT_STATUS;
+    return true;
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    if (invocation_flag(invocation, "from") != invocation_flag(invocation, "map")) {
+        return error_set(err, ERROR_USAGE, "--from and --map go together");
+    }
+    return table_session_read(invocation, verify, err);
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .synopsis = "TABLE [--from CONNECTION --map FILE]",
+    .summary = "Check that the table agrees with itself, and with its source.",
+    .details =
+        "Checks every record, count and index entry. With --from and --map the items are\n"
+        "derived again from the database and compared both ways. Findings give exit status 3.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_table = true,
+    .run = run,
+};

@@ -1,0 +1,21 @@
+/* commands — all commands of the program, in the order in which help lists them. */
+#ifndef MIGRATE_COMMANDS_H
+#define MIGRATE_COMMANDS_H
+
+#include "migrate/command.h"
+
+#include <stddef.h>
+
+extern const struct command command_check;
+extern const struct command command_export;
+extern const struct command command_help;
+extern const struct command command_new;
+extern const struct command command_query;
+extern const struct command command_show;
+extern const struct command command_verify;
+extern const struct command command_version;
+
+/* The table and how many rows it has. */
+const struct command *const *commands_all(size_t *count);
+
+#endif

@@ -1,0 +1,273 @@
+#include "migrate/key_condition.h"
+
+#include "engine/expr/expr.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* One more than a condition on all key parts has. */
+enum { CONJUNCTS_MAX = 2 * KEY_PARTS_MAX + 1 };
+
+enum relation { EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, BETWEEN, BEGINS_WITH };
+
+/* NAME relation VALUE, or NAME BETWEEN value AND upper. */
+struct clause {
+    struct str name;
+    enum relation relation;
+    struct value value;
+    struct value upper;
+};
+
+/* How a comparison is spelled, and what it is with its sides changed. */
+static const struct {
+    struct str spelling;
+    enum relation relation;
+    enum relation mirrored;
+} comparisons[] = {
+    {STR_INIT("="), EQUAL, EQUAL},
+    {STR_INIT("<"), LESS, GREATER},
+    {STR_INIT("<="), LESS_OR_EQUAL, GREATER_OR_EQUAL},
+    {STR_INIT(">"), GREATER, LESS},
+    {STR_INIT(">="), GREATER_OR_EQUAL, LESS_OR_EQUAL},
+};
+
+static bool wrong_clause(const struct expr *expr, struct arena *arena, struct error *err)
+{
+    return error_set(err, ERROR_USAGE,
+                     "'%.*s' is no condition on a key\nhint: a key attribute, one of = < <= > >= "
+                     "BETWEEN begins_with, and a constant; other conditions go into --where",
+                     STR_ARG(expr_print(expr, arena)));
+}
+
+/* True if the expression is an attribute's name and nothing else. */
+static bool is_name(const struct expr *expr, struct str *name)
+{
+    struct path path;
+    if (!expr_is_path(expr, &path) || path.count != 1) {
+        return false;
+    }
+    *name = path.steps[0].name;
+    return true;
+}
+
+static bool is_constant(const struct expr *expr, struct arena *arena, struct value *out)
+{
+    *out = expr_constant(expr, arena);
+    return !value_is_missing(*out);
+}
+
+static bool read_comparison(const struct expr *expr, struct arena *arena, struct clause *out)
+{
+    const struct expr *left = expr_argument(expr, 0);
+    const struct expr *right = expr_argument(expr, 1);
+    bool mirrored = !is_name(left, &out->name);
+    if (mirrored && !is_name(right, &out->name)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+        if (str_equal(expr_name(expr), comparisons[i].spelling)) {
+            out->relation = mirrored ? comparisons[i].mirrored : comparisons[i].relation;
+            return is_constant(mirrored ? left : right, arena, &out->value);
+        }
+    }
+    return false;
+}
+
+static bool read_clause(const struct expr *expr, struct arena *arena, struct clause *out,
+                        struct error *err)
+{
+    enum expr_kind kind = expr_kind(expr);
+    bool ok = false;
+    if (kind == EXPR_COMPARE) {
+        ok = read_comparison(expr, arena, out);
+    } else if (kind == EXPR_BETWEEN) {
+        out->relation = BETWEEN;
+        ok = is_name(expr_argument(expr, 0), &out->name) &&
+             is_constant(expr_argument(expr, 1), arena, &out->value) &&
+             is_constant(expr_argument(expr, 2), arena, &out->upper);
+    } else if (kind == EXPR_CALL && str_equal(expr_name(expr), STR("begins_with"))) {
+        out->relation = BEGINS_WITH;
+        ok = is_name(expr_argument(expr, 0), &out->name) &&
+             is_constant(expr_argument(expr, 1), arena, &out->value);
+    }
+    return ok || wrong_clause(expr, arena, err);
+}
+
+/* As DynamoDB refuses the request: a type other than the key's, an empty value. */
+static bool check_value(const struct key_attribute *attribute, struct value value,
+                        struct error *err)
+{
+    if (value_type(value) != attribute->type) {
+        return error_set(err, ERROR_USAGE, "key attribute %.*s is of type %s, not %s",
+                         STR_ARG(attribute->name), value_type_name(attribute->type),
+                         value_type_name(value_type(value)));
+    }
+    if (value_bytes(value).len == 0) {
+        return error_set(err, ERROR_USAGE, "key attribute %.*s: the value is empty",
+                         STR_ARG(attribute->name));
+    }
+    return true;
+}
+
+static bool check_clause(const struct key_attribute *attribute, const struct clause *clause,
+                         struct error *err)
+{
+    if (!check_value(attribute, clause->value, err)) {
+        return false;
+    }
+    if (clause->relation == BEGINS_WITH && attribute->type == VALUE_N) {
+        return error_set(err, ERROR_USAGE, "begins_with: key attribute %.*s is of type N",
+                         STR_ARG(attribute->name));
+    }
+    if (clause->relation != BETWEEN) {
+        return true;
+    }
+    if (!check_value(attribute, clause->upper, err)) {
+        return false;
+    }
+    return value_compare(clause->value, clause->upper) <= 0 ||
+           error_set(err, ERROR_USAGE, "%.*s BETWEEN: the first value is above the second",
+                     STR_ARG(attribute->name));
+}
+
+/* The clause on an attribute; NULL where there is none. */
+static const struct clause *find_clause(const struct clause *clauses, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(clauses[i].name, name)) {
+            return &clauses[i];
+        }
+    }
+    return NULL;
+}
+
+static bool take_partition(const struct clause *clauses, size_t count,
+                           const struct key_schema *keys, struct query *out, struct error *err)
+{
+    for (size_t i = 0; i < keys->partition_count; i++) {
+        const struct key_attribute *attribute = &keys->partition[i];
+        const struct clause *clause = find_clause(clauses, count, attribute->name);
+        if (clause == NULL || clause->relation != EQUAL) {
+            return error_set(err, ERROR_USAGE, "expected %.*s = VALUE for the partition key",
+                             STR_ARG(attribute->name));
+        }
+        if (!check_clause(attribute, clause, err)) {
+            return false;
+        }
+        out->partition[i] = clause->value;
+    }
+    return true;
+}
+
+static void take_range(const struct clause *clause, struct query *out)
+{
+    switch (clause->relation) {
+    case LESS:
+    case LESS_OR_EQUAL:
+        out->high = clause->value;
+        out->high_exclusive = clause->relation == LESS;
+        break;
+    case GREATER:
+    case GREATER_OR_EQUAL:
+        out->low = clause->value;
+        out->low_exclusive = clause->relation == GREATER;
+        break;
+    case BETWEEN:
+        out->low = clause->value;
+        out->high = clause->upper;
+        break;
+    case BEGINS_WITH:
+        out->low = clause->value;
+        out->low_is_prefix = true;
+        break;
+    case EQUAL:
+        out->sort_equal[out->sort_equal_count] = clause->value;
+        out->sort_equal_count++;
+        break;
+    }
+}
+
+/* Each sort attribute only where the one before it is fixed. */
+static bool take_sort(const struct clause *clauses, size_t count, const struct key_schema *keys,
+                      struct query *out, struct error *err)
+{
+    bool open = true;
+    for (size_t i = 0; i < keys->sort_count; i++) {
+        const struct key_attribute *attribute = &keys->sort[i];
+        const struct clause *clause = find_clause(clauses, count, attribute->name);
+        if (clause != NULL && !open) {
+            return error_set(err, ERROR_USAGE, "a condition on %.*s needs %.*s = VALUE before it",
+                             STR_ARG(attribute->name), STR_ARG(keys->sort[i - 1].name));
+        }
+        if (clause != NULL) {
+            if (!check_clause(attribute, clause, err)) {
+                return false;
+            }
+            take_range(clause, out);
+        }
+        open = clause != NULL && clause->relation == EQUAL;
+    }
+    return true;
+}
+
+static bool has_attribute(const struct key_schema *keys, struct str name)
+{
+    for (size_t i = 0; i < keys->partition_count; i++) {
+        if (str_equal(keys->partition[i].name, name)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < keys->sort_count; i++) {
+        if (str_equal(keys->sort[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_names(const struct clause *clauses, size_t count, const struct key_schema *keys,
+                        struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!has_attribute(keys, clauses[i].name)) {
+            return error_set(err, ERROR_USAGE,
+                             "%.*s is no key attribute\nhint: conditions on other attributes go "
+                             "into --where",
+                             STR_ARG(clauses[i].name));
+        }
+        if (find_clause(clauses, i, clauses[i].name) != NULL) {
+            return error_set(err, ERROR_USAGE, "%.*s has more than one condition",
+                             STR_ARG(clauses[i].name));
+        }
+    }
+    return true;
+}
+
+bool key_condition_parse(struct str text, const struct key_schema *keys, struct arena *arena,
+                         struct query *out, struct error *err)
+{
+    const struct expr *expr = NULL;
+    const struct expr *parts[CONJUNCTS_MAX];
+    struct clause clauses[CONJUNCTS_MAX] = {0};
+    size_t at = 0;
+    if (!expr_parse(text, &(struct expr_options){0}, arena, &expr, NULL, &at, err)) {
+        return error_wrap(err, "key condition, column %zu", at + 1);
+    }
+    size_t count = expr_conjuncts(expr, parts, CONJUNCTS_MAX);
+    if (count > CONJUNCTS_MAX) {
+        return error_set(err, ERROR_USAGE, "the key condition has too many parts");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!read_clause(parts[i], arena, &clauses[i], err)) {
+            return false;
+        }
+    }
+    struct query query = *out;
+    if (!check_names(clauses, count, keys, err) ||
+        !take_partition(clauses, count, keys, &query, err) ||
+        !take_sort(clauses, count, keys, &query, err)) {
+        return false;
+    }
+    *out = query;
+    return true;
+}

@@ -1,0 +1,67 @@
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "migrate/command.h"
+#include "migrate/command_line.h"
+#include "migrate/commands.h"
+#include "migrate/secret.h"
+#include "migrate/stop.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A closed pipe or a full disk may show only now. */
+static bool close_output(FILE *out, struct error *err)
+{
+    bool ok = fflush(out) == 0 && ferror(out) == 0;
+    int reason = errno;
+    ok = fclose(out) == 0 && ok;
+    return ok || error_set(err, ERROR_STORE, "the results cannot be written: %s", strerror(reason));
+}
+
+static bool run(const struct command_line *line, struct invocation *invocation, struct error *err)
+{
+    return command_line_parse(line, invocation, err) && invocation->command->run(invocation, err);
+}
+
+static void print_error(const struct error *err, FILE *messages, struct arena *arena)
+{
+    struct str text = secret_hide((struct str){err->text, strlen(err->text)}, arena);
+    (void)fprintf(messages, "refold: %.*s\n", STR_ARG(text));
+}
+
+int main(int argc, char **argv)
+{
+    /* Lasts as long as the process: the thread that watches for signals sets it. */
+    static atomic_bool stop;
+    struct error err = {0};
+    struct invocation invocation = {
+        .arena = arena_new(),
+        .out = stdout,
+        .messages = stderr,
+        .color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == NULL,
+        .stop = &stop,
+    };
+    const char **words = arena_alloc(invocation.arena, (size_t)argc * sizeof *words + 1);
+    for (int i = 1; i < argc; i++) {
+        words[i - 1] = argv[i];
+    }
+    struct command_line line = {
+        .words = words, .word_count = argc > 0 ? (size_t)argc - 1 : 0, .environment = getenv};
+    line.commands = commands_all(&line.command_count);
+    bool ok = stop_watch(&stop, &err) && run(&line, &invocation, &err);
+    struct error output = {0};
+    if (!close_output(invocation.out, &output) && ok) {
+        ok = false;
+        err = output;
+    }
+    if (!ok) {
+        print_error(&err, invocation.messages, invocation.arena);
+    }
+    arena_free(invocation.arena);
+    return ok ? invocation.exit_status : error_exit_status(err.code);
+}
