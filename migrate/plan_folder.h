@@ -1,0 +1,40 @@
+/* plan_folder — the plans of a folder in order of their versions, and which of them are to run. */
+#ifndef MIGRATE_PLAN_FOLDER_H
+#define MIGRATE_PLAN_FOLDER_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "migrate/ledger.h"
+#include "plans/plan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A plan is written by hand; what is larger is no plan. */
+enum { PLAN_FILE_MAX_BYTES = 4 * 1024 * 1024 };
+
+/* Plans by ascending version, each version once. */
+struct plan_list {
+    const struct plan **plans;
+    size_t count;
+};
+
+/* Reads and parses DIR/NNNN_name.json; names that begin with a dot are passed over.
+ * ERROR_USAGE: the folder or a file cannot be read. ERROR_PLAN: a wrong plan or file name, or two
+ * files of one version. */
+MUST_CHECK bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *out,
+                                 struct error *err);
+
+/* The plan of a version, or NULL. */
+const struct plan *plan_list_find(const struct plan_list *list, uint32_t version);
+
+/* The plans that apply has to run, oldest first: those under way, failed or new.
+ *   to  the last version wanted; 0: all
+ * ERROR_PLAN: an applied plan was changed since; a new plan's version is below an applied one; the
+ * file of a plan that is under way is gone. ERROR_USAGE: `to` is no plan's version, or below what
+ * is applied already. ERROR_STORE: a rollback is under way. */
+MUST_CHECK bool plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
+                                  uint32_t to, struct arena *arena, struct plan_list *out,
+                                  struct error *err);
+
+#endif
