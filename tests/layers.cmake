@@ -1,7 +1,9 @@
 # Fails on an #include that points up the layers, and on a cycle of modules (x.c with x.h).
-# A folder may include itself and any folder to its left.
+# A folder may include itself and any folder to its left; the longest name that fits a path is its
+# folder, so a folder stands before those within it.
 cmake_policy(SET CMP0057 NEW)
-set(LAYERS engine/base engine/item engine/expr engine/sort engine/undo engine/store engine/scan plans importers migrate)
+set(LAYERS engine/base engine/item engine/expr engine/sort engine/undo engine/store
+  engine/store/lmdb engine/scan plans importers importers/postgres importers/jsonl migrate)
 
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/engine/*.[ch] ${ROOT}/plans/*.[ch]
   ${ROOT}/importers/*.[ch] ${ROOT}/migrate/*.[ch])

@@ -41,6 +41,34 @@ foreach(source IN LISTS unit_tests)
   endif()
   target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${place} COMMAND ${name})
+  # A suite that ran nothing has shown nothing.
+  set_tests_properties(${place} PROPERTIES LABELS unit TIMEOUT 300 FAIL_REGULAR_EXPRESSION "Checks: 0,")
+endforeach()
+
+# tests/integration/test_*.py talk to the program itself; a skipped case is a failure.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+file(GLOB integration_tests CONFIGURE_DEPENDS tests/integration/test_*.py)
+foreach(source IN LISTS integration_tests)
+  get_filename_component(name ${source} NAME_WE)
+  string(REPLACE "test_" "integration/" place ${name})
+  add_test(NAME ${place} COMMAND Python3::Interpreter -B ${source})
+  set_tests_properties(${place} PROPERTIES LABELS integration TIMEOUT 600
+    ENVIRONMENT "REFOLD=$<TARGET_FILE:refold>" FAIL_REGULAR_EXPRESSION "skipped=;Ran 0 tests")
+endforeach()
+
+# Numbers against Python's decimal.
+add_executable(number_lines tests/integration/number_lines.c)
+target_link_libraries(number_lines PRIVATE item)
+add_test(NAME integration/number_against_python COMMAND Python3::Interpreter -B
+  ${CMAKE_SOURCE_DIR}/tests/integration/number_against_python.py $<TARGET_FILE:number_lines>)
+set_tests_properties(integration/number_against_python PROPERTIES LABELS integration TIMEOUT 300)
+
+# What tests/bench/bench.py measures against.
+file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench/*.c)
+foreach(source IN LISTS bench_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE base PkgConfig::lmdb)
 endforeach()
 
 if(REFOLD_FUZZ)
@@ -59,12 +87,3 @@ if(REFOLD_FUZZ)
 endif()
 
 add_test(NAME rules/layers COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
-
-# Exact decimals against Python's.
-find_package(Python3 COMPONENTS Interpreter)
-if(Python3_FOUND)
-  add_executable(number_lines tests/integration/number_lines.c)
-  target_link_libraries(number_lines PRIVATE item)
-  add_test(NAME integration/number_against_python COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/integration/number_against_python.py $<TARGET_FILE:number_lines>)
-endif()
