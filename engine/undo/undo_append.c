@@ -31,28 +31,66 @@ static void write_key(const struct key *key, struct buffer *out)
     key_encode(key, out);
 }
 
-/* Of two items whose attributes are sorted by name; `kind` says whether an image has the values. */
+/* Two items side by side; their attributes are sorted by name. */
+enum side { OLD, NEW };
+struct comparison {
+    struct value_iter iters[2];
+    struct attribute heads[2];
+    bool more[2];
+};
+
+static void advance(struct comparison *items, enum side side)
+{
+    items->more[side] = value_next(&items->iters[side], &items->heads[side]);
+}
+
+static struct comparison compare_items(struct value old, struct value new)
+{
+    struct comparison items = {.iters = {value_members(old), value_members(new)}};
+    advance(&items, OLD);
+    advance(&items, NEW);
+    return items;
+}
+
+/* The next name of either and its value in both; false after the last. */
+static bool next_name(struct comparison *items, struct str *name, struct value values[2])
+{
+    if (!items->more[OLD] && !items->more[NEW]) {
+        return false;
+    }
+    int order = !items->more[OLD]   ? 1
+                : !items->more[NEW] ? -1
+                                    : str_compare(items->heads[OLD].name, items->heads[NEW].name);
+    values[OLD] = values[NEW] = (struct value){NULL, 0};
+    if (order <= 0) {
+        *name = items->heads[OLD].name;
+        values[OLD] = items->heads[OLD].value;
+        advance(items, OLD);
+    }
+    if (order >= 0) {
+        *name = items->heads[NEW].name;
+        values[NEW] = items->heads[NEW].value;
+        advance(items, NEW);
+    }
+    return true;
+}
+
 static void write_changes(enum undo_kind kind, struct value before, struct value after,
                           struct buffer *out)
 {
-    struct value_iter old_iter = value_members(before), new_iter = value_members(after);
-    struct attribute old, new;
-    bool has_old = value_next(&old_iter, &old), has_new = value_next(&new_iter, &new);
-    while (has_old || has_new) {
-        int order = !has_old ? 1 : !has_new ? -1 : str_compare(old.name, new.name);
-        struct value was = order <= 0 ? old.value : (struct value){NULL, 0};
-        struct value is = order >= 0 ? new.value : (struct value){NULL, 0};
-        if (!value_equal(was, is)) {
-            struct str name = order <= 0 ? old.name : new.name;
-            buffer_add_varint(out, name.len);
-            buffer_add(out, name);
-            write_digest(is, out);
-            if (kind == UNDO_UPDATE) {
-                write_value(was, out);
-            }
+    struct comparison items = compare_items(before, after);
+    struct str name;
+    struct value values[2];
+    while (next_name(&items, &name, values)) {
+        if (value_equal(values[OLD], values[NEW])) {
+            continue;
         }
-        has_old = order <= 0 ? value_next(&old_iter, &old) : has_old;
-        has_new = order >= 0 ? value_next(&new_iter, &new) : has_new;
+        buffer_add_varint(out, name.len);
+        buffer_add(out, name);
+        write_digest(values[NEW], out);
+        if (kind == UNDO_UPDATE) {
+            write_value(values[OLD], out);
+        }
     }
 }
 

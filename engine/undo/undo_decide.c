@@ -60,29 +60,40 @@ static void restore(struct restoration *to, const struct undo_attribute *change,
     keep(to, change->name, is_ours ? change->before : current);
 }
 
+/* Changes from `first` on whose names stand before `name` (NULL: all) are of attributes that are
+ * not there; returns how many. */
+static size_t restore_gone(const struct undo_record *record, size_t first, const struct str *name,
+                           struct restoration *to)
+{
+    size_t count = 0;
+    for (size_t i = first; i < record->attribute_count; i++, count++) {
+        if (name != NULL && str_compare(record->attributes[i].name, *name) >= 0) {
+            break;
+        }
+        restore(to, &record->attributes[i], (struct value){NULL, 0});
+    }
+    return count;
+}
+
 /* Both sequences are sorted by name. */
 static struct restoration restore_all(const struct undo_record *record, struct value current,
                                       struct arena *arena)
 {
     size_t most = value_count(current) + record->attribute_count;
     struct restoration to = {.attributes = arena_alloc(arena, most * sizeof *to.attributes)};
-    const struct undo_attribute *change = record->attributes;
-    const struct undo_attribute *end = change + record->attribute_count;
+    const struct undo_attribute *changes = record->attributes;
+    size_t next = 0;
     struct value_iter iter = value_members(current);
     struct attribute at;
     while (value_next(&iter, &at)) {
-        for (; change < end && str_compare(change->name, at.name) < 0; change++) {
-            restore(&to, change, (struct value){NULL, 0});
-        }
-        if (change < end && str_equal(change->name, at.name)) {
-            restore(&to, change++, at.value);
+        next += restore_gone(record, next, &at.name, &to);
+        if (next < record->attribute_count && str_equal(changes[next].name, at.name)) {
+            restore(&to, &changes[next++], at.value);
         } else {
             keep(&to, at.name, at.value);
         }
     }
-    for (; change < end; change++) {
-        restore(&to, change, (struct value){NULL, 0});
-    }
+    (void)restore_gone(record, next, NULL, &to);
     return to;
 }
 

@@ -91,7 +91,7 @@ static const struct key_attribute *key_attribute(const struct key_schema *schema
 static bool read_key(const struct key_schema *schema, struct str *rest, struct key *out,
                      struct error *err)
 {
-    struct str bytes;
+    struct str bytes = {NULL, 0};
     if (!read_counted(rest, &bytes, err) ||
         !key_decode(bytes, schema->partition_count + schema->sort_count, out, err)) {
         return error_wrap(err, "damaged undo record");
@@ -193,6 +193,21 @@ static bool check_key_changes(const struct key_schema *schema, const struct undo
     return true;
 }
 
+static bool read_update(const struct key_schema *schema, struct str *rest, struct arena *arena,
+                        struct undo_record *out, struct error *err)
+{
+    return read_key(schema, rest, &out->key, err) && read_changes(rest, arena, out, err) &&
+           check_key_changes(schema, out, err);
+}
+
+static bool read_move(const struct key_schema *schema, struct str *rest, struct arena *arena,
+                      struct undo_record *out, struct error *err)
+{
+    return read_key(schema, rest, &out->new_key, err) &&
+           read_digest(rest, &out->after_digest, err) && read_image(schema, rest, out, err) &&
+           read_changes(rest, arena, out, err) && check_key_changes(schema, out, err);
+}
+
 static bool read_body(const struct key_schema *schema, struct str *rest, struct arena *arena,
                       struct undo_record *out, struct error *err)
 {
@@ -200,14 +215,11 @@ static bool read_body(const struct key_schema *schema, struct str *rest, struct 
     case UNDO_PUT:
         return read_key(schema, rest, &out->key, err) && read_digest(rest, &out->after_digest, err);
     case UNDO_UPDATE:
-        return read_key(schema, rest, &out->key, err) && read_changes(rest, arena, out, err) &&
-               check_key_changes(schema, out, err);
+        return read_update(schema, rest, arena, out, err);
     case UNDO_DELETE:
         return read_image(schema, rest, out, err);
     case UNDO_MOVE:
-        return read_key(schema, rest, &out->new_key, err) &&
-               read_digest(rest, &out->after_digest, err) && read_image(schema, rest, out, err) &&
-               read_changes(rest, arena, out, err) && check_key_changes(schema, out, err);
+        return read_move(schema, rest, arena, out, err);
     default:
         return damaged(err, "its kind is unknown");
     }
