@@ -14,8 +14,8 @@
  *          first on and without gaps, = and at last one of < <= > >= BETWEEN begins_with
  *   keys   of the table or index
  *   arena  owns the values
- * ERROR_PLAN: not an expression, with the column. ERROR_USAGE: not a key condition of these keys, a
- * value of the wrong type or empty, BETWEEN upside down. */
+ * ERROR_PLAN: not an expression, or BETWEEN upside down, with the column. ERROR_USAGE: not a key
+ * condition of these keys, a value of the wrong type, or empty. */
 MUST_CHECK bool key_condition_parse(struct str text, const struct key_schema *keys,
                                     struct arena *arena, struct query *out, struct error *err);
 
