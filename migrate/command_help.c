@@ -1,4 +1,4 @@
-#include "migrate/command_line.h"
+#include "migrate/arguments.h"
 #include "migrate/commands.h"
 #include "migrate/man_page.h"
 #include "migrate/suggest.h"
@@ -30,7 +30,7 @@ static void print_options(const char *title, const struct option *rows, size_t c
 static void print_shared_options(FILE *out)
 {
     size_t count = 0;
-    const struct option *shared = command_line_options(&count);
+    const struct option *shared = arguments_shared_options(&count);
     print_options("Options of every command:", shared, count, out);
 }
 
@@ -75,7 +75,7 @@ static bool run(struct invocation *invocation, struct error *err)
         return true;
     }
     const char *name = invocation->operands[0];
-    const struct command *command = command_line_find(commands, count, name);
+    const struct command *command = arguments_command(commands, count, name);
     if (command == NULL) {
         return error_set(err, ERROR_USAGE, "unknown command '%s'\nhint: refold --help lists them",
                          name);

@@ -36,23 +36,34 @@ static const char skeleton[] =
     "  ]\n"
     "}\n";
 
-/* "Open orders!" becomes "open_orders": letters, digits and single underscores. */
+/* The character in a file name; anything but letters and digits is '_'. */
+static char slug_character(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+}
+
+/* "Open orders!" becomes "open_orders": letters, digits and single underscores between them. */
 static bool make_slug(const char *text, char slug[SLUG_MAX_BYTES + 1], struct error *err)
 {
     size_t len = 0;
+    bool gap = false;
     for (const char *c = text; *c != '\0'; c++) {
-        char lower = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-        bool is_kept = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
-        if (len == SLUG_MAX_BYTES) {
+        if (len + 1 >= SLUG_MAX_BYTES) {
             return error_set(err, ERROR_USAGE, "the name is over %d bytes", SLUG_MAX_BYTES);
         }
-        if (is_kept || (len > 0 && slug[len - 1] != '_')) {
-            slug[len] = is_kept ? lower : '_';
+        char next = slug_character(*c);
+        if (next != '_' && gap && len > 0) {
+            slug[len] = '_';
             len++;
         }
-    }
-    while (len > 0 && slug[len - 1] == '_') {
-        len--;
+        gap = next == '_';
+        if (!gap) {
+            slug[len] = next;
+            len++;
+        }
     }
     slug[len] = '\0';
     return len > 0 || error_set(err, ERROR_USAGE, "'%s' has no letter or digit", text);

@@ -1,7 +1,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "migrate/arguments.h"
 #include "migrate/command.h"
-#include "migrate/command_line.h"
 #include "migrate/commands.h"
 #include "migrate/secret.h"
 #include "migrate/stop.h"
@@ -23,9 +23,9 @@ static bool close_output(FILE *out, struct error *err)
     return ok || error_set(err, ERROR_STORE, "the results cannot be written: %s", strerror(reason));
 }
 
-static bool run(const struct command_line *line, struct invocation *invocation, struct error *err)
+static bool run(const struct arguments *arguments, struct invocation *invocation, struct error *err)
 {
-    return command_line_parse(line, invocation, err) && invocation->command->run(invocation, err);
+    return arguments_parse(arguments, invocation, err) && invocation->command->run(invocation, err);
 }
 
 static void print_error(const struct error *err, FILE *messages, struct arena *arena)
@@ -50,10 +50,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         words[i - 1] = argv[i];
     }
-    struct command_line line = {
+    struct arguments arguments = {
         .words = words, .word_count = argc > 0 ? (size_t)argc - 1 : 0, .environment = getenv};
-    line.commands = commands_all(&line.command_count);
-    bool ok = stop_watch(&stop, &err) && run(&line, &invocation, &err);
+    arguments.commands = commands_all(&arguments.command_count);
+    bool ok = stop_watch(&stop, &err) && run(&arguments, &invocation, &err);
     struct error output = {0};
     if (!close_output(invocation.out, &output) && ok) {
         ok = false;

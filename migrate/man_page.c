@@ -1,6 +1,6 @@
 #include "migrate/man_page.h"
 
-#include "migrate/command_line.h"
+#include "migrate/arguments.h"
 
 #include <string.h>
 
@@ -128,7 +128,7 @@ void man_page_print(const struct command *const *commands, size_t count, FILE *o
     }
     (void)fputs(".SH OPTIONS\nEvery command takes these too.\n", out);
     size_t shared_count = 0;
-    const struct option *shared = command_line_options(&shared_count);
+    const struct option *shared = arguments_shared_options(&shared_count);
     print_options(shared, shared_count, out);
     (void)fputs(ending, out);
 }

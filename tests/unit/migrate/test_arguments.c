@@ -1,7 +1,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "migrate/arguments.h"
 #include "migrate/command.h"
-#include "migrate/command_line.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -73,14 +73,14 @@ static bool parse(const char *const words[WORDS_MAX], bool with_config,
         ck_assert_int_ge(fputs(config_text, file), 0);
         ck_assert_int_eq(fclose(file), 0);
     }
-    struct command_line line = {.commands = commands,
-                                .command_count = sizeof commands / sizeof *commands,
-                                .words = words,
-                                .environment = variables};
-    while (line.word_count < WORDS_MAX && words[line.word_count] != NULL) {
-        line.word_count++;
+    struct arguments arguments = {.commands = commands,
+                                  .command_count = sizeof commands / sizeof *commands,
+                                  .words = words,
+                                  .environment = variables};
+    while (arguments.word_count < WORDS_MAX && words[arguments.word_count] != NULL) {
+        arguments.word_count++;
     }
-    bool ok = command_line_parse(&line, out, err);
+    bool ok = arguments_parse(&arguments, out, err);
     (void)unlink("refold.json");
     ck_assert_int_eq(chdir("/"), 0);
     ck_assert_int_eq(rmdir(folder), 0);
@@ -153,7 +153,7 @@ static const struct {
     {"--version wherever", {"look", "--version"}, false, &version, NULL, {0}, 0, 0, 0},
 };
 
-START_TEST(command_line_parse_reads_what_is_right)
+START_TEST(arguments_parse_reads_what_is_right)
 {
     struct error err = {0};
     struct invocation invocation = {.arena = arena_new()};
@@ -206,7 +206,7 @@ static const struct {
     {"a configuration that is not there", {"look", "--config", "no.json"}, false, "no.json"},
 };
 
-START_TEST(command_line_parse_refuses_what_is_wrong)
+START_TEST(arguments_parse_refuses_what_is_wrong)
 {
     struct error err = {0};
     struct invocation invocation = {.arena = arena_new()};
@@ -232,7 +232,7 @@ static const struct {
     {"options win", {"look", "--plans=p", "--format=text"}, true, environment, "p", false},
 };
 
-START_TEST(command_line_parse_lets_options_win_over_environment_over_file)
+START_TEST(arguments_parse_lets_options_win_over_environment_over_file)
 {
     struct error err = {0};
     struct invocation invocation = {.arena = arena_new()};
@@ -280,15 +280,15 @@ END_TEST
 int main(void)
 {
     TCase *parsing = tcase_create("parse");
-    tcase_add_loop_test(parsing, command_line_parse_reads_what_is_right, 0,
+    tcase_add_loop_test(parsing, arguments_parse_reads_what_is_right, 0,
                         sizeof good / sizeof *good);
-    tcase_add_loop_test(parsing, command_line_parse_refuses_what_is_wrong, 0,
+    tcase_add_loop_test(parsing, arguments_parse_refuses_what_is_wrong, 0,
                         sizeof bad / sizeof *bad);
-    tcase_add_loop_test(parsing, command_line_parse_lets_options_win_over_environment_over_file, 0,
+    tcase_add_loop_test(parsing, arguments_parse_lets_options_win_over_environment_over_file, 0,
                         sizeof orders / sizeof *orders);
     tcase_add_loop_test(parsing, invocation_number_takes_whole_numbers_within_limits, 0,
                         sizeof numbers / sizeof *numbers);
-    Suite *suite = suite_create("migrate/command_line");
+    Suite *suite = suite_create("migrate/arguments");
     suite_add_tcase(suite, parsing);
     return suite_run(suite);
 }

@@ -1,4 +1,4 @@
-#include "migrate/command_line.h"
+#include "migrate/arguments.h"
 
 #include "migrate/config.h"
 #include "migrate/suggest.h"
@@ -20,7 +20,7 @@ static const struct option globals[] = {
 static const char config_file[] = "refold.json";
 static const char plans_folder[] = "plans";
 
-const struct option *command_line_options(size_t *count)
+const struct option *arguments_shared_options(size_t *count)
 {
     *count = GLOBAL_COUNT;
     return globals;
@@ -28,7 +28,7 @@ const struct option *command_line_options(size_t *count)
 
 /* What has been read of the words so far. */
 struct reading {
-    const struct command_line *line;
+    const struct arguments *arguments;
     struct invocation *invocation;
     const char *globals[GLOBAL_COUNT];
     const char **operands;
@@ -36,7 +36,7 @@ struct reading {
     size_t next; /* word */
 };
 
-const struct command *command_line_find(const struct command *const *commands, size_t count,
+const struct command *arguments_command(const struct command *const *commands, size_t count,
                                         const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -49,13 +49,13 @@ const struct command *command_line_find(const struct command *const *commands, s
 
 static bool unknown_command(const struct reading *reading, const char *word, struct error *err)
 {
-    const struct command_line *line = reading->line;
+    const struct arguments *arguments = reading->arguments;
     const char **names =
-        arena_alloc(reading->invocation->arena, line->command_count * sizeof *names);
-    for (size_t i = 0; i < line->command_count; i++) {
-        names[i] = line->commands[i]->name;
+        arena_alloc(reading->invocation->arena, arguments->command_count * sizeof *names);
+    for (size_t i = 0; i < arguments->command_count; i++) {
+        names[i] = arguments->commands[i]->name;
     }
-    const char *nearest = suggest_nearest(word, names, line->command_count);
+    const char *nearest = suggest_nearest(word, names, arguments->command_count);
     if (nearest != NULL) {
         return error_set(err, ERROR_USAGE, "unknown command '%s'\nhint: did you mean '%s'?", word,
                          nearest);
@@ -68,7 +68,7 @@ static bool take_command(struct reading *reading, const char *word, struct error
 {
     struct invocation *invocation = reading->invocation;
     invocation->command =
-        command_line_find(reading->line->commands, reading->line->command_count, word);
+        arguments_command(reading->arguments->commands, reading->arguments->command_count, word);
     if (invocation->command == NULL) {
         return unknown_command(reading, word, err);
     }
@@ -122,12 +122,12 @@ static bool take_value(struct reading *reading, const struct option *option, con
         *out = equals + 1;
         return true;
     }
-    if (reading->next == reading->line->word_count ||
-        strncmp(reading->line->words[reading->next], "--", 2) == 0) {
+    if (reading->next == reading->arguments->word_count ||
+        strncmp(reading->arguments->words[reading->next], "--", 2) == 0) {
         return error_set(err, ERROR_USAGE, "--%s needs a value: --%s %s", option->name,
                          option->name, option->value);
     }
-    *out = reading->line->words[reading->next];
+    *out = reading->arguments->words[reading->next];
     reading->next++;
     return true;
 }
@@ -182,8 +182,8 @@ static bool take_word(struct reading *reading, const char *word, bool options_en
 static bool take_words(struct reading *reading, struct error *err)
 {
     bool options_ended = false;
-    while (reading->next < reading->line->word_count) {
-        const char *word = reading->line->words[reading->next];
+    while (reading->next < reading->arguments->word_count) {
+        const char *word = reading->arguments->words[reading->next];
         reading->next++;
         if (!options_ended && strcmp(word, "--") == 0) {
             options_ended = true;
@@ -216,7 +216,7 @@ static const char *given_or(const struct reading *reading, const char *given, co
     if (given != NULL) {
         return given;
     }
-    const char *value = reading->line->environment(variable);
+    const char *value = reading->arguments->environment(variable);
     return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
@@ -306,12 +306,12 @@ static bool check_operands(const struct reading *reading, struct error *err)
     return true;
 }
 
-bool command_line_parse(const struct command_line *line, struct invocation *out, struct error *err)
+bool arguments_parse(const struct arguments *arguments, struct invocation *out, struct error *err)
 {
-    struct reading reading = {
-        .line = line,
-        .invocation = out,
-        .operands = arena_alloc(out->arena, (line->word_count + 1) * sizeof *reading.operands)};
+    struct reading reading = {.arguments = arguments,
+                              .invocation = out,
+                              .operands = arena_alloc(out->arena, (arguments->word_count + 1) *
+                                                                      sizeof *reading.operands)};
     struct config config = {0};
     bool ok = take_words(&reading, err) && replace_command(&reading, err) &&
               choose_format(&reading, err) && read_config(&reading, &config, err) &&
