@@ -163,6 +163,10 @@ bool expr_function_unbase64(struct evaluation *in, const struct value *arguments
 bool expr_function_json(struct evaluation *in, const struct value *arguments, struct value *out)
 {
     struct buffer text = {0};
+    if (expr_is_empty_set(arguments[0])) {
+        *out = value_string(in->scratch, STR("[]"));
+        return true;
+    }
     item_json_write_plain(arguments[0], &text);
     bool ok = expr_function_new_text(in, buffer_str(&text), out);
     buffer_free(&text);
@@ -174,8 +178,9 @@ bool expr_function_parse_json(struct evaluation *in, const struct value *argumen
 {
     static const struct json_options options = {.file = "JSON"};
     struct json *json = NULL;
-    return json_parse(value_bytes(arguments[0]), &options, in->scratch, &json, in->err) &&
-           item_json_plain(json, in->scratch, out, in->err);
+    bool ok = json_parse(value_bytes(arguments[0]), &options, in->scratch, &json, in->err) &&
+              item_json_plain(json, in->scratch, out, in->err);
+    return ok || error_wrap(in->err, "%s", expr_literal_shown(arguments[0]).text);
 }
 
 /* --- digests --- */
