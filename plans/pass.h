@@ -19,11 +19,12 @@ struct pass;
 /* What a pass must know of its table. */
 struct pass_table {
     const struct key_schema *keys;
-    const struct key_attribute *index_keys; /* key attributes of all indexes, each once */
-    size_t index_key_count;
+    const struct key_schema *indexes; /* the table's first, then those that the plan creates */
+    size_t index_count;
+    size_t standing_count; /* of the table's */
 };
 
-/* Collects the key attributes of the table's indexes and of every create_index in `stages`.
+/* Collects the keys of the table's indexes and of every create_index in `stages`.
  *   table  borrowed by *out, as are the names in `stages`
  * ERROR_PLAN: one attribute is declared with two types (an attribute has one declared type in the
  * whole table). */
@@ -36,9 +37,6 @@ MUST_CHECK bool pass_table_init(const struct table_desc *table, const struct sta
  * are not the table's; a key of a constant wrong type; a lookup that is not shown to be safe. */
 MUST_CHECK bool pass_compile(const struct stage *stage, const struct pass_table *table,
                              struct arena *arena, const struct pass **out, struct error *err);
-
-/* on_collision. */
-enum collision { COLLISION_FAIL, COLLISION_SKIP, COLLISION_OVERWRITE, COLLISION_KEEP_NEWER };
 
 struct pass_step {
     struct str label; /* for reports: its name, or "steps[2]" */

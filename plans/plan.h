@@ -14,6 +14,9 @@
 
 struct step; /* an item step; see pass.h */
 
+/* "on_collision". */
+enum collision { COLLISION_FAIL, COLLISION_SKIP, COLLISION_OVERWRITE, COLLISION_KEEP_NEWER };
+
 enum stage_kind { STAGE_PASS, STAGE_CREATE_INDEX, STAGE_DROP_INDEX };
 
 /* What is done before the next thing begins: one pass of the table, or one table step. */

@@ -65,6 +65,9 @@ bool template_is_path(const struct template *template, struct path *path);
 /* The type of what it gives, or VALUE_MISSING where only evaluation tells. */
 enum value_type template_type(const struct template *template);
 
+/* True if what it gives is never a set without members. */
+bool template_always_stores(const struct template *template);
+
 /* Canonical JSON: members sorted, numbers and expressions canonical, one spelling for templates
  * that mean the same by their form. */
 struct str template_print(const struct template *template, struct arena *arena);

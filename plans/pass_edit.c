@@ -1,0 +1,171 @@
+#include "plans/pass_flow_internal.h"
+
+/* --- values of assignments --- */
+
+bool flow_value(const struct flow *flow, const struct assignment *assignment, struct value *out)
+{
+    const struct template *template = assignment->template;
+    if (!template_eval(template, &flow->scope, flow->arena, out, flow->err)) {
+        return error_wrap(flow->err, "%.*s", STR_ARG(assignment->spelled));
+    }
+    if (value_is_missing(*out)) {
+        struct str what = template_missing(template, &flow->scope, flow->arena);
+        return error_set(flow->err, ERROR_ITEM, "%.*s: %.*s", STR_ARG(assignment->spelled),
+                         STR_ARG(what));
+    }
+    return true;
+}
+
+/* --- edits --- */
+
+struct edits {
+    struct edit *list;
+    size_t count;
+};
+
+/* An edit that changes nothing is none; but a path whose parent is not there stays in, so that
+ * edit_apply() refuses it. */
+static bool changes(struct value item, struct path path, struct value after)
+{
+    if (!value_equal(path_value(path, item), after)) {
+        return true;
+    }
+    if (path.count == 1 || !value_is_missing(after)) {
+        return false;
+    }
+    struct value parent = path_value((struct path){path.steps, path.count - 1}, item);
+    bool in_list = path.steps[path.count - 1].is_place;
+    return value_type(parent) != (in_list ? VALUE_L : VALUE_M);
+}
+
+static void add_edit(const struct flow *flow, struct edits *edits, struct path path,
+                     struct value after)
+{
+    if (changes(flow->scope.item, path, after)) {
+        edits->list[edits->count++] = (struct edit){path, after};
+    }
+}
+
+static bool add_sets(const struct flow *flow, const struct assignments *set, struct edits *edits)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        struct value v;
+        if (!flow_value(flow, &set->list[i], &v)) {
+            return false;
+        }
+        add_edit(flow, edits, set->list[i].path,
+                 template_is_nothing(v) ? (struct value){NULL, 0} : v);
+    }
+    return true;
+}
+
+static bool add_renamings(const struct flow *flow, const struct step *step, struct edits *edits)
+{
+    for (size_t i = 0; i < step->renaming_count; i++) {
+        const struct renaming *renaming = &step->renamings[i];
+        struct value moved = path_value(renaming->from, flow->scope.item);
+        if (value_is_missing(moved)) {
+            continue;
+        }
+        if (!value_is_missing(path_value(renaming->to, flow->scope.item))) {
+            struct str from = path_print(renaming->from, flow->arena);
+            struct str to = path_print(renaming->to, flow->arena);
+            return error_set(flow->err, ERROR_ITEM, "rename of %.*s: %.*s stands already",
+                             STR_ARG(from), STR_ARG(to));
+        }
+        add_edit(flow, edits, renaming->from, (struct value){NULL, 0});
+        add_edit(flow, edits, renaming->to, moved);
+    }
+    return true;
+}
+
+static void add_removals(const struct flow *flow, const struct step *step, struct edits *edits)
+{
+    for (size_t i = 0; i < step->removal_count; i++) {
+        add_edit(flow, edits, step->removals[i].path, (struct value){NULL, 0});
+    }
+}
+
+/* --- the steps --- */
+
+bool flow_edit(struct flow *flow, const struct compiled_step *compiled)
+{
+    const struct step *step = &compiled->step;
+    struct edits edits = {arena_alloc(flow->arena, compiled->write_count * sizeof *edits.list), 0};
+    if (!add_sets(flow, &step->set, &edits) || !add_renamings(flow, step, &edits)) {
+        return false;
+    }
+    add_removals(flow, step, &edits);
+    size_t others = edits.count;
+    if (!add_sets(flow, &step->rekey, &edits)) {
+        return false;
+    }
+    bool moves = edits.count > others;
+    bool skips = moves && flow->skip != NULL && flow->skip[flow->step];
+    edits.count = skips ? others : edits.count;
+    flow->outcomes[flow->step] = skips ? STEP_SKIPPED : STEP_UNCHANGED;
+    if (edits.count == 0) {
+        return true;
+    }
+    if (!edit_apply(flow->item, edits.list, edits.count, flow->arena, &flow->item, flow->err)) {
+        return false;
+    }
+    flow->write_step = flow->step;
+    if (moves && !skips) {
+        flow->rekey_step = flow->step;
+        flow->rekeyed = true;
+    }
+    if (!skips) {
+        flow->outcomes[flow->step] = STEP_WRITTEN;
+    }
+    return true;
+}
+
+static bool make_item(const struct flow *flow, const struct assignments *put, struct value *out)
+{
+    struct attribute *members = arena_alloc(flow->arena, put->count * sizeof *members);
+    for (size_t i = 0; i < put->count; i++) {
+        struct value v;
+        if (!flow_value(flow, &put->list[i], &v)) {
+            return false;
+        }
+        members[i].name = put->list[i].spelled;
+        members[i].value = template_is_nothing(v) ? (struct value){NULL, 0} : v;
+    }
+    return value_map(flow->arena, members, put->count, out, flow->err);
+}
+
+static const struct pass_put *find_put(const struct flow *flow, const struct key *key)
+{
+    for (size_t i = 0; i < flow->put_count; i++) {
+        if (key_equal(&flow->puts[i].key, key)) {
+            return &flow->puts[i];
+        }
+    }
+    return NULL;
+}
+
+bool flow_put(struct flow *flow, const struct compiled_step *compiled)
+{
+    if (flow->skip != NULL && flow->skip[flow->step]) {
+        flow->outcomes[flow->step] = STEP_SKIPPED;
+        return true;
+    }
+    struct pass_put put = {.step = flow->step};
+    if (!make_item(flow, &compiled->step.put, &put.item) ||
+        !flow_check(flow, put.item, true, &put.key)) {
+        return false;
+    }
+    const struct pass_put *other = find_put(flow, &put.key);
+    if (other != NULL && !value_equal(other->item, put.item)) {
+        return error_set(flow->err, ERROR_ITEM, "puts a second item under the key of another put");
+    }
+    flow->outcomes[flow->step] = other == NULL ? STEP_WRITTEN : STEP_UNCHANGED;
+    if (other == NULL) {
+        if (flow->puts == NULL) {
+            flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);
+        }
+        flow->puts[flow->put_count++] = put;
+    }
+    return true;
+}

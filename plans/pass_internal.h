@@ -1,0 +1,90 @@
+/* pass_internal — a compiled pass, and what is known of its steps. */
+#ifndef PLANS_PASS_INTERNAL_H
+#define PLANS_PASS_INTERNAL_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/expr/expr.h"
+#include "engine/item/edit.h"
+#include "engine/item/key.h"
+#include "engine/item/path.h"
+#include "plans/pass.h"
+#include "plans/step_internal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A step whose templates know the types of the table's keys; its lookups' keys stand in the order
+ * of the key schema. */
+struct compiled_step {
+    struct step step;
+    bool looks_up_first;       /* its where reads a lookup */
+    const struct path *writes; /* what it sets, renames, removes or rekeys */
+    size_t write_count;
+};
+
+struct pass {
+    struct pass_facts facts;
+    const struct pass_table *table;
+    const struct compiled_step *steps;
+    size_t step_count;
+    const bool *checks_index; /* by the table's indexes: a changed item must fit it */
+    bool item_proved;         /* convergence of the item itself; puts are always tried */
+};
+
+/* The attribute of a key: partition parts, then sort parts; NULL behind the last. */
+static inline const struct key_attribute *schema_part(const struct key_schema *schema, size_t part)
+{
+    if (part < schema->partition_count) {
+        return &schema->partition[part];
+    }
+    part -= schema->partition_count;
+    return part < schema->sort_count ? &schema->sort[part] : NULL;
+}
+
+/* True if a path that the step writes begins with the attribute. */
+bool step_writes(const struct compiled_step *step, struct str attribute);
+
+/* Calls visit for every path that the step reads: where, lookups and values. */
+void step_reads(const struct compiled_step *step, expr_visit *visit, void *context);
+
+/* True if the text alone shows that the pass leaves alone what it has made of an item. */
+bool pass_proves_item(const struct pass *pass, struct arena *arena);
+
+/* Whether the text shows that `writer` changes neither an item that the lookup may find nor, if it
+ * may, the attributes read through it; else *what says what it does ("writes"). */
+struct looker {
+    const struct key_schema *keys;
+    const struct compiled_step *step;
+    size_t lookup; /* of the step */
+    struct arena *arena;
+};
+bool lookup_is_safe(const struct looker *looker, const struct compiled_step *writer,
+                    const char **what);
+
+/* --- what conditions and templates require of an attribute --- */
+
+/* The only path of an expression that is nothing but a path of the item. */
+bool pattern_path(const struct expr *expr, struct path *path);
+
+/* A conjunct `path OP constant`, or a call f(path, constant), taken apart. */
+struct claim {
+    struct path path;
+    struct str name;       /* "=", "begins_with", …; "not exists" in whatever way it is written */
+    struct value constant; /* missing: the claim has none */
+};
+bool claim_of(const struct expr *conjunct, struct arena *arena, struct claim *out);
+
+/* All conjuncts of a condition, NULL taken as none; *out lives in the arena. */
+size_t claims_of(const struct expr *where, struct arena *arena, struct claim **out);
+
+/* What a value is known to be. */
+struct pattern {
+    struct value exact; /* missing: only the prefix is known */
+    struct str prefix;  /* of an S; empty: nothing is known */
+};
+struct pattern pattern_of_template(const struct template *template);
+struct pattern pattern_of_claims(const struct claim *claims, size_t count, struct str attribute);
+bool pattern_disjoint(const struct pattern *a, const struct pattern *b);
+
+#endif
