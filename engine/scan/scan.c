@@ -1,0 +1,328 @@
+#include "engine/scan/scan.h"
+
+#include "engine/base/queue.h"
+#include "engine/scan/page_batch_internal.h"
+#include "engine/scan/scan_worker_internal.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+enum {
+    PAGES_A_WORKER = 4,
+    TRIES_MAX = 16 /* of an item that changes between being read and being written */
+};
+
+/* What the threads share. */
+struct scan {
+    const struct scan_options *options;
+    const struct scan_task *task;
+    struct queue *empty; /* page batches; there are no more than these */
+    struct queue *full;
+    atomic_uint next_segment;
+    atomic_uint running; /* workers */
+    atomic_bool halted;  /* something failed */
+    atomic_bool left;    /* a worker was stopped before its segments ended */
+    pthread_mutex_t lock;
+    struct error err; /* the first; under the lock, as long as threads run */
+};
+
+/* The committer's own: it meets items again. */
+struct committer {
+    struct scan *scan;
+    struct scan_worker worker;
+    struct page_batch *retries[2];
+};
+
+static void fail(struct scan *scan, const struct error *err)
+{
+    (void)pthread_mutex_lock(&scan->lock);
+    if (scan->err.code == ERROR_NONE) {
+        scan->err = *err;
+    }
+    (void)pthread_mutex_unlock(&scan->lock);
+    atomic_store(&scan->halted, true);
+}
+
+/* ---------------------------------------------------------------- workers */
+
+static bool is_to_end(struct scan *scan)
+{
+    const atomic_bool *stop = scan->options->stop;
+    if (stop != NULL && atomic_load(stop)) {
+        atomic_store(&scan->left, true);
+        return true;
+    }
+    return atomic_load(&scan->halted);
+}
+
+/* The batch belongs to the committer once it is pushed, so the cursor is copied before. */
+static bool read_segment(struct scan *scan, struct scan_worker *worker, uint32_t segment,
+                         struct error *err)
+{
+    const struct str *cursors = scan->options->cursors;
+    struct buffer cursor = {0};
+    buffer_add(&cursor, cursors == NULL ? STR("") : cursors[segment]);
+    bool ok = true;
+    for (bool last = false; ok && !last && !is_to_end(scan);) {
+        struct page_batch *batch = queue_pop(scan->empty);
+        page_batch_reset(batch);
+        batch->segment = segment;
+        ok = scan_worker_read(worker, buffer_str(&cursor), batch, err);
+        last = batch->last;
+        cursor.len = 0;
+        buffer_add(&cursor, batch->cursor);
+        (void)queue_push(ok ? scan->full : scan->empty, batch);
+    }
+    buffer_free(&cursor);
+    return ok || error_wrap(err, "segment %u", (unsigned)segment);
+}
+
+struct thread {
+    pthread_t id;
+    struct scan *scan;
+    struct scan_worker worker;
+};
+
+static void leave(struct scan *scan)
+{
+    if (atomic_fetch_sub(&scan->running, 1) == 1) {
+        queue_close(scan->full);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct thread *thread = argument;
+    struct scan *scan = thread->scan;
+    struct error err = {0};
+    bool ok = true;
+    while (ok) {
+        uint32_t segment = atomic_fetch_add(&scan->next_segment, 1);
+        if (segment >= scan->options->segments) {
+            break;
+        }
+        const bool *done = scan->options->done;
+        ok = (done != NULL && done[segment]) || read_segment(scan, &thread->worker, segment, &err);
+    }
+    if (!ok) {
+        fail(scan, &err);
+    }
+    leave(scan);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- the committer */
+
+/* Counts and checkpoints come first, so that they become durable with the writes. */
+static bool commit(const struct committer *committer, struct page_batch *batch, struct error *err)
+{
+    const struct scan_options *options = committer->scan->options;
+    const struct scan_task *task = committer->scan->task;
+    struct scan_page page = {.segment = batch->segment,
+                             .cursor = batch->cursor,
+                             .last = batch->last,
+                             .items = batch->items,
+                             .tally = batch->tally,
+                             .notes = batch->notes,
+                             .note_count = batch->note_count};
+    struct scan_checkpoint checkpoint = {.arena = batch->arena};
+    if (!task->page(task->context, &page, &checkpoint, err)) {
+        return false;
+    }
+    struct batch writes = {.effects = batch->effects,
+                           .count = batch->count,
+                           .controls = checkpoint.controls,
+                           .control_count = checkpoint.count,
+                           .pass = options->pass,
+                           .undo_log = options->undo_log,
+                           .arena = batch->arena};
+    return options->read_only || store_commit(options->store, &writes, err);
+}
+
+static bool has_applied(const struct page_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->effects[i].outcome != OUTCOME_APPLIED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Takes what did not apply out of the count, and meets stale items again: `again` gets the rest of
+ * the page. The flush lets the committer's reader see what it has written itself. */
+static bool correct(struct committer *committer, const struct page_batch *batch,
+                    struct page_batch *again, struct error *err)
+{
+    const struct scan_task *task = committer->scan->task;
+    bool flushed = false;
+    page_batch_reset(again);
+    again->segment = batch->segment;
+    again->cursor = arena_copy(again->arena, batch->cursor);
+    again->last = batch->last;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct effect *effect = &batch->effects[i];
+        if (effect->outcome == OUTCOME_APPLIED) {
+            continue;
+        }
+        if (!task->not_applied(task->context, effect, err)) {
+            return false;
+        }
+        if (effect->outcome != OUTCOME_STALE) {
+            continue;
+        }
+        if ((!flushed && !store_flush(committer->scan->options->store, err)) ||
+            !scan_worker_meet_again(&committer->worker, &batch->sources[i], again, err)) {
+            return false;
+        }
+        flushed = true;
+    }
+    return true;
+}
+
+static bool commit_page(struct committer *committer, struct page_batch *batch, struct error *err)
+{
+    if (!commit(committer, batch, err)) {
+        return false;
+    }
+    for (unsigned tries = 0; !has_applied(batch); tries++) {
+        if (tries == TRIES_MAX) {
+            return error_set(err, ERROR_STORE, "an item changes faster than it can be written");
+        }
+        struct page_batch *again = committer->retries[tries % 2];
+        if (!correct(committer, batch, again, err) || !commit(committer, again, err)) {
+            return false;
+        }
+        batch = again;
+    }
+    return true;
+}
+
+/* To the end of the queue even after a failure, so that no worker waits for an empty batch. */
+static void commit_pages(struct committer *committer)
+{
+    struct scan *scan = committer->scan;
+    bool ok = true;
+    for (struct page_batch *batch; (batch = queue_pop(scan->full)) != NULL;) {
+        struct error err = {0};
+        uint32_t segment = batch->segment;
+        ok = ok && commit_page(committer, batch, &err);
+        if (err.code != ERROR_NONE) {
+            (void)error_wrap(&err, "segment %u", (unsigned)segment);
+            fail(scan, &err);
+        }
+        (void)queue_push(scan->empty, batch);
+    }
+    struct error err = {0};
+    if (!scan->options->read_only && !store_flush(scan->options->store, &err)) {
+        fail(scan, &err);
+    }
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void start_threads(struct scan *scan, struct thread *threads, unsigned *started)
+{
+    struct error err = {0};
+    unsigned workers = scan->options->workers;
+    for (*started = 0; *started < workers; (*started)++) {
+        int failure = pthread_create(&threads[*started].id, NULL, work, &threads[*started]);
+        if (failure != 0) {
+            (void)error_set(&err, ERROR_STORE, "no thread: %s", strerror(failure));
+            fail(scan, &err);
+            break;
+        }
+    }
+    for (unsigned i = *started; i < workers; i++) {
+        leave(scan);
+    }
+}
+
+/* Readers and workers are opened and closed in the calling thread: the store belongs to it. */
+static bool open_workers(struct scan *scan, const struct key_schema *keys, struct thread *threads,
+                         struct committer *committer, struct error *err)
+{
+    struct scan_worker blank = {.options = scan->options, .task = scan->task, .keys = keys};
+    bool ok = true;
+    for (unsigned i = 0; i < scan->options->workers; i++) {
+        threads[i] = (struct thread){.scan = scan, .worker = blank};
+        ok = ok && scan_worker_open(&threads[i].worker, err);
+    }
+    committer->worker = blank;
+    return ok && scan_worker_open(&committer->worker, err);
+}
+
+static void run_threads(struct scan *scan, struct thread *threads, struct committer *committer)
+{
+    unsigned started = 0;
+    start_threads(scan, threads, &started);
+    commit_pages(committer);
+    for (unsigned i = 0; i < started; i++) {
+        (void)pthread_join(threads[i].id, NULL);
+    }
+}
+
+static bool run_open(struct scan *scan, const struct key_schema *keys, struct arena *arena)
+{
+    unsigned workers = scan->options->workers;
+    struct thread *threads = arena_zero(arena, workers * sizeof *threads);
+    size_t tally_bytes = scan->task->tally_bytes;
+    struct committer committer = {.scan = scan};
+    committer.retries[0] = page_batch_new(tally_bytes);
+    committer.retries[1] = page_batch_new(tally_bytes);
+    if (open_workers(scan, keys, threads, &committer, &scan->err)) {
+        run_threads(scan, threads, &committer);
+    }
+    for (unsigned i = 0; i < workers; i++) {
+        scan_worker_close(&threads[i].worker);
+    }
+    scan_worker_close(&committer.worker);
+    page_batch_free(committer.retries[0]);
+    page_batch_free(committer.retries[1]);
+    return scan->err.code == ERROR_NONE;
+}
+
+static void open_queues(struct scan *scan)
+{
+    size_t pages = scan->options->pages_in_flight;
+    pages = pages == 0 ? (size_t)PAGES_A_WORKER * scan->options->workers : pages;
+    scan->empty = queue_new(pages);
+    scan->full = queue_new(pages);
+    for (size_t i = 0; i < pages; i++) {
+        (void)queue_push(scan->empty, page_batch_new(scan->task->tally_bytes));
+    }
+}
+
+static void close_queues(struct scan *scan)
+{
+    queue_close(scan->empty);
+    for (struct page_batch *batch; (batch = queue_pop(scan->empty)) != NULL;) {
+        page_batch_free(batch);
+    }
+    queue_free(scan->empty);
+    queue_free(scan->full);
+}
+
+bool scan_run(const struct scan_options *options, const struct scan_task *task, struct error *err)
+{
+    assert(options->workers > 0 && options->segments > 0);
+    struct arena *arena = arena_new();
+    struct table_desc table;
+    bool ok = store_describe(options->store, arena, &table, err);
+    if (ok) {
+        struct scan scan = {.options = options, .task = task, .running = options->workers};
+        (void)pthread_mutex_init(&scan.lock, NULL);
+        open_queues(&scan);
+        ok = run_open(&scan, &table.keys, arena);
+        close_queues(&scan);
+        (void)pthread_mutex_destroy(&scan.lock);
+        if (!ok) {
+            *err = scan.err;
+        } else if (atomic_load(&scan.left)) {
+            ok = error_set(err, ERROR_STOPPED, "stopped; what was read is written");
+        }
+    }
+    arena_free(arena);
+    return ok;
+}

@@ -1,0 +1,100 @@
+/* scan — a pass over a table. Workers read segments page by page and say what becomes of each item;
+ * the committer, which is the calling thread, writes it. Nothing here knows why items change.
+ *
+ * A segment is read by one worker at a time, and its pages reach the committer in their order.
+ * Pages in flight are bounded over all segments, so memory grows neither with segments nor with the
+ * table. */
+#ifndef ENGINE_SCAN_SCAN_H
+#define ENGINE_SCAN_SCAN_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
+#include "engine/store/store.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct scan_options {
+    struct store *store;
+    unsigned workers;          /* threads besides the committer, at least 1 */
+    uint32_t segments;         /* fixed for a run, at least 1 */
+    const struct str *cursors; /* by segment, where to go on (empty: its start); NULL: all start */
+    const bool *done;          /* by segment, those that need no reading; NULL: none */
+    struct page_limits limits; /* of a page */
+    size_t pages_in_flight;    /* read and not yet committed; 0: four a worker */
+    uint64_t pass;             /* the number written into records */
+    bool skip_own_pass;        /* items that carry this number are not met */
+    uint64_t undo_log;         /* 0: no undo is kept */
+    bool read_only;            /* what becomes of items is counted and dropped */
+    const atomic_bool *stop;   /* set from outside to end early; NULL: never */
+};
+
+/* What becomes of one item. What is set may lie anywhere until the call returns: it is copied. */
+struct scan_result {
+    struct arena *arena;  /* in: for the call's own use, emptied after it */
+    void *tally;          /* in: the page's, to count in; see scan_task */
+    struct write *writes; /* they apply together or not at all */
+    size_t write_count;   /* 0: nothing is to be written */
+    struct str tag;       /* bytes that come with the effect as its tag */
+    struct str note;      /* text for scan_page.notes; ptr NULL: none */
+};
+
+/* A page on its way to being committed. */
+struct scan_page {
+    uint32_t segment;
+    struct str cursor; /* where the segment goes on behind this page */
+    bool last;         /* the segment ends with it */
+    size_t items;      /* that were met */
+    const void *tally;
+    const struct str *notes;
+    size_t note_count;
+};
+
+struct scan_checkpoint {
+    struct arena *arena; /* in: owns the rest */
+    const struct control *controls;
+    size_t count;
+};
+
+/* Who decides and counts. Each function returns false only for what ends the scan.
+ *
+ * Counting: item() counts in the page's tally, as if its effect applied. page() adds the tally to
+ * what `context` holds and gives the checkpoint, which becomes durable with the page's writes. The
+ * few effects that then do not apply are handed to not_applied(), which takes them out of the
+ * count; page() is called again, for the same place in the segment, to correct the checkpoint. */
+struct scan_task {
+    void *context;
+    size_t tally_bytes; /* of a page's tally, which begins as zeros */
+
+    /* What one thread needs; `reader` is its own, for look-ups. Both are called in the calling
+     * thread. NULL where threads need nothing of their own: item() then gets `context`. */
+    bool (*worker_open)(void *context, struct store_reader *reader, void **worker,
+                        struct error *err);
+    void (*worker_close)(void *worker);
+
+    /* Any thread, each with its own worker. A write of the item at hand is complete with kind, key,
+     * item and stamp: its `before` is filled in, and every write gets its undo record from `before`
+     * (of a PUT: what it overwrites, or missing) and `item`. What a MOVE overwrites has a DELETE of
+     * its own before it. */
+    bool (*item)(void *worker, const struct stored_item *item, struct scan_result *out,
+                 struct error *err);
+
+    /* The calling thread, in the order of commits. */
+    bool (*page)(void *context, const struct scan_page *page, struct scan_checkpoint *out,
+                 struct error *err);
+
+    /* The calling thread. UNCHANGED, CONFLICT and REJECTED are final. A STALE item is met again as
+     * it stands then, unless it is gone. NULL with read_only. */
+    bool (*not_applied)(void *context, const struct effect *effect, struct error *err);
+};
+
+/* Runs to the end of all segments; what was committed is flushed in any case.
+ * ERROR_STOPPED: `stop` was set and something is left to read; what was read is committed.
+ * Else the first error of any thread. */
+MUST_CHECK bool scan_run(const struct scan_options *options, const struct scan_task *task,
+                         struct error *err);
+
+#endif
