@@ -45,7 +45,7 @@ bool target_open(const char *target, const struct store_options *options, struct
         return error_set(err, ERROR_USAGE, "'%s' is no table: expected NAME.refold or file:PATH",
                          target);
     }
-    return kind->open(place, options, out, err) || error_wrap(err, "%s", target);
+    return kind->open(place, options, out, err);
 }
 
 bool target_is(const char *text)
