@@ -1,0 +1,63 @@
+/* pg_catalog — what PostgreSQL's own tables say of the relations that a map names. */
+#ifndef IMPORTERS_POSTGRES_PG_CATALOG_H
+#define IMPORTERS_POSTGRES_PG_CATALOG_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
+#include "importers/postgres/pg_session.h"
+#include "importers/postgres/pg_type.h"
+#include "plans/map_bind.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A table that holds rows itself: the relation, a partition or a child by inheritance. */
+struct pg_leaf {
+    struct str oid;
+    struct str sql;   /* "schema"."table", to be read with ONLY where has_pages */
+    bool has_pages;   /* rows can be read by page (ctid) */
+    bool is_lockable; /* LOCK TABLE takes it */
+    uint64_t pages;
+    uint64_t bytes; /* with TOAST */
+    uint64_t toast_bytes;
+};
+
+struct pg_unique {
+    const size_t *columns; /* indices of pg_relation.columns */
+    size_t count;
+};
+
+struct pg_relation {
+    struct str name;       /* in SQL, not quoted */
+    struct str sql;        /* "schema"."table" or (query) */
+    bool is_query;         /* a query of the map's, or a view: no pages, no identity */
+    bool inherits;         /* has children by inheritance: unique only in each */
+    int64_t rows_estimate; /* -1: unknown */
+    uint64_t pages;        /* of all leaves */
+    const struct str *columns;
+    const struct pg_type *const *types;
+    const bool *unlisted;
+    size_t column_count;
+    const struct pg_unique *uniques; /* the primary key first, where there is one */
+    size_t unique_count;
+    bool has_primary;
+    const struct pg_leaf *leaves; /* none of a query or view, or where they cannot be read */
+    size_t leaf_count;
+};
+
+struct pg_catalog;
+
+/* Borrows the session; what it finds lives in the arena. */
+struct pg_catalog *pg_catalog_new(struct pg_session *session, struct arena *arena);
+
+/* A map_describe; its context is the catalogue. out->table is a struct pg_relation.
+ * ERROR_PLAN: no such relation, nothing that has rows, two columns of one name. */
+map_describe pg_catalog_describe;
+
+/* Locks what was described so that nobody empties or rewrites it, and checks that nobody did since
+ * the transaction's snapshot was taken. ERROR_SOURCE. */
+MUST_CHECK bool pg_catalog_lock(struct pg_catalog *catalog, struct error *err);
+
+#endif

@@ -1,0 +1,185 @@
+#include "importers/postgres/pg_plan.h"
+
+/* Planning one entity. */
+struct planner {
+    struct arena *arena;
+    size_t embeds; /* so far */
+};
+
+static bool unique_is_fixed(const struct pg_relation *relation, const struct pg_unique *unique,
+                            const struct pg_on *on)
+{
+    for (size_t i = 0; i < unique->count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < on->count; k++) {
+            found = found || str_equal(on->inner[k].column, relation->columns[unique->columns[i]]);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool matches_once(const struct pg_relation *relation, const struct pg_on *on)
+{
+    for (size_t i = 0; i < relation->unique_count && !relation->inherits; i++) {
+        if (unique_is_fixed(relation, &relation->uniques[i], on)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t plan_joins(struct planner *planner, struct pg_rows_plan *plan)
+{
+    const struct map_rows *rows = plan->bound->rows;
+    struct pg_join_plan *joins = arena_zero(planner->arena, (rows->join_count + 1) * sizeof *joins);
+    size_t unproved = 0;
+    for (size_t i = 0; i < rows->join_count; i++) {
+        const struct map_join *join = &rows->joins[i];
+        joins[i].mode = PG_JOIN_LATERAL;
+        if (pg_on_parse(join->on.text, join->alias, planner->arena, &joins[i].on)) {
+            joins[i].mode = matches_once(pg_plan_relation(plan, i + 1), &joins[i].on)
+                                ? PG_JOIN_ONCE
+                                : PG_JOIN_COUNTED;
+        }
+        unproved += joins[i].mode == PG_JOIN_ONCE ? 0 : 1;
+    }
+    plan->joins = joins;
+    return unproved;
+}
+
+/* Rows of a table can be guarded by octet_length(), which reads no TOAST. */
+static bool needs_guard(const struct pg_relation *relation, const struct pg_type *type)
+{
+    bool measurable = str_equal(type->name, STR("text")) || str_equal(type->name, STR("varchar")) ||
+                      str_equal(type->name, STR("bytea"));
+    for (size_t i = 0; i < relation->leaf_count && measurable; i++) {
+        if (relation->leaves[i].toast_bytes > PG_VALUE_MAX_BYTES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool refuse_type(const struct pg_rows_plan *plan, const struct map_slot *slot,
+                        const struct pg_type *refused, struct error *err)
+{
+    const struct map_relation *relation = &plan->bound->relations[slot->relation];
+    return place_error(&plan->bound->rows->place, plan->bound->rows->from.offset, err,
+                       "column %.*s.%.*s has the type %.*s, which has no conversion\n"
+                       "hint: leave the column out, or say \"policy\": {\"%.*s\": \"text\"}",
+                       STR_ARG(relation->name), STR_ARG(relation->columns[slot->column]),
+                       STR_ARG(refused->name), STR_ARG(relation->columns[slot->column]));
+}
+
+static bool plan_columns(struct planner *planner, struct pg_rows_plan *plan, size_t *guards,
+                         struct error *err)
+{
+    const struct map_bound_rows *bound = plan->bound;
+    const struct pg_type **types =
+        arena_zero(planner->arena, (bound->slot_count + 1) * sizeof(struct pg_type *));
+    bool *guarded = arena_zero(planner->arena, bound->slot_count + 1);
+    for (size_t i = 0; i < bound->slot_count; i++) {
+        const struct map_slot *slot = &bound->slots[i];
+        const struct pg_relation *relation = pg_plan_relation(plan, slot->relation);
+        types[i] = relation->types[slot->column];
+        const struct pg_type *refused = pg_type_refused(types[i]);
+        if (refused != NULL && slot->policy == MAP_REFUSE) {
+            return refuse_type(plan, slot, refused, err);
+        }
+        guarded[i] = needs_guard(relation, types[i]);
+        *guards += guarded[i] ? 1 : 0;
+    }
+    plan->types = types;
+    plan->guarded = guarded;
+    return true;
+}
+
+static void add_flags(struct planner *planner, struct pg_rows_plan *plan, size_t most)
+{
+    const struct map_rows *rows = plan->bound->rows;
+    struct pg_flag *flags = arena_zero(planner->arena, (most + 1) * sizeof *flags);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->join_count; i++) {
+        if (plan->joins[i].mode != PG_JOIN_ONCE) {
+            flags[count++] = (struct pg_flag){PG_FLAG_JOIN, i};
+        }
+    }
+    for (size_t i = 0; i < rows->embed_count; i++) {
+        flags[count++] = (struct pg_flag){PG_FLAG_EMBED, i};
+    }
+    for (size_t i = 0; i < plan->bound->slot_count; i++) {
+        if (plan->guarded[i]) {
+            flags[count++] = (struct pg_flag){PG_FLAG_COLUMN, i};
+        }
+    }
+    plan->flags = flags;
+    plan->flag_count = count;
+}
+
+/* Grouping needs every outer column to stand outside the embed: none of its own joins. */
+static bool can_group(const struct map_embed *embed, const struct map_bound_rows *bound,
+                      struct planner *planner, struct pg_on *on)
+{
+    if (!pg_on_parse(embed->on.text, bound->relations[0].name, planner->arena, on)) {
+        return false;
+    }
+    for (size_t i = 0; i < on->count; i++) {
+        for (size_t k = 0; k < embed->rows.join_count; k++) {
+            if (str_equal(on->outer[i].relation, embed->rows.joins[k].alias)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Embeds nest at most MAP_EMBED_MAX_DEPTH deep. */
+static bool plan_rows(struct planner *planner, struct pg_rows_plan *plan, struct error *err)
+{
+    const struct map_bound_rows *bound = plan->bound;
+    size_t embed_count = bound->rows->embed_count;
+    size_t flags = plan_joins(planner, plan) + embed_count;
+    if (!plan_columns(planner, plan, &flags, err)) {
+        return false;
+    }
+    struct pg_embed_plan *embeds = arena_zero(planner->arena, (embed_count + 1) * sizeof *embeds);
+    for (size_t i = 0; i < embed_count; i++) {
+        const struct map_bound_embed *embed = &bound->embeds[i];
+        embeds[i].number = planner->embeds++;
+        embeds[i].grouped = can_group(embed->embed, &embed->rows, planner, &embeds[i].on);
+        embeds[i].rows.bound = &embed->rows;
+        if (!plan_rows(planner, &embeds[i].rows, err)) {
+            return false;
+        }
+    }
+    plan->embeds = embeds;
+    add_flags(planner, plan, flags);
+    return true;
+}
+
+bool pg_plan_rows(const struct map_bound_rows *bound, struct arena *arena, struct pg_rows_plan *out,
+                  struct error *err)
+{
+    struct planner planner = {.arena = arena};
+    struct pg_rows_plan plan = {.bound = bound};
+    if (!plan_rows(&planner, &plan, err)) {
+        return false;
+    }
+    *out = plan;
+    return true;
+}
+
+bool pg_plan_has_lateral(const struct pg_rows_plan *plan)
+{
+    bool found = false;
+    for (size_t i = 0; i < plan->bound->rows->join_count; i++) {
+        found = found || plan->joins[i].mode == PG_JOIN_LATERAL;
+    }
+    for (size_t i = 0; i < plan->bound->rows->embed_count; i++) {
+        found = found || !plan->embeds[i].grouped || pg_plan_has_lateral(&plan->embeds[i].rows);
+    }
+    return found;
+}

@@ -1,0 +1,260 @@
+#include "importers/postgres/pg_session.h"
+
+#include "engine/base/buffer.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <string.h>
+
+/* How often a reader that waits for the server looks at its stop flag. */
+enum { WAIT_MS = 200 };
+
+struct pg_session {
+    PGconn *connection;
+    char *line; /* of the COPY, libpq's */
+};
+
+/* What the text form of values depends on; and nothing may end a long read or hide rows of it. */
+static const char preamble[] =
+    "SET client_encoding = 'UTF8'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601';"
+    "SET TimeZone = 'UTC'; SET extra_float_digits = 3; SET bytea_output = 'hex';"
+    "SET lc_monetary = 'C'; SET xmloption = 'content'; SET row_security = off;"
+    "SET standard_conforming_strings = on; SET statement_timeout = 0; SET lock_timeout = 0;"
+    "SET idle_in_transaction_session_timeout = 0; SET application_name = 'refold'";
+
+/* libpq's messages end with a line feed, and may go on in DETAIL and HINT lines. */
+static bool session_error(struct error *err, const char *text)
+{
+    size_t len = strlen(text);
+    while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == ' ')) {
+        len--;
+    }
+    static const char prefix[] = "ERROR:  ";
+    size_t skip = len > sizeof prefix && strncmp(text, prefix, sizeof prefix - 1) == 0
+                      ? sizeof prefix - 1
+                      : 0;
+    return error_set(err, ERROR_SOURCE, "PostgreSQL: %.*s", (int)(len - skip), text + skip);
+}
+
+static bool connection_error(const struct pg_session *session, struct error *err)
+{
+    return session_error(err, PQerrorMessage(session->connection));
+}
+
+/* Warnings and notices of the user's own SQL are not ours to print. */
+static void ignore_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+bool pg_session_open(const char *conninfo, struct pg_session **out, struct error *err)
+{
+    PGconn *connection = PQconnectdb(conninfo);
+    struct pg_session *session = heap_alloc(sizeof *session);
+    session->connection = connection;
+    if (connection == NULL || PQstatus(connection) != CONNECTION_OK) {
+        (void)session_error(err, connection == NULL ? "out of memory" : PQerrorMessage(connection));
+        pg_session_close(session);
+        return false;
+    }
+    (void)PQsetNoticeReceiver(connection, ignore_notice, NULL);
+    if (!pg_session_run(session, preamble, err)) {
+        pg_session_close(session);
+        return false;
+    }
+    *out = session;
+    return true;
+}
+
+void pg_session_close(struct pg_session *session)
+{
+    if (session != NULL) {
+        PQfreemem(session->line);
+        PQfinish(session->connection);
+        heap_free(session);
+    }
+}
+
+bool pg_session_is_conninfo(const char *text)
+{
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0 ||
+           strchr(text, '=') != NULL;
+}
+
+struct str pg_session_name(const struct pg_session *session, struct arena *arena)
+{
+    const char *host = PQhost(session->connection);
+    return arena_format(arena, "postgresql://%s@%s:%s/%s", PQuser(session->connection),
+                        host == NULL ? "" : host, PQport(session->connection),
+                        PQdb(session->connection));
+}
+
+static void copy_cells(const PGresult *result, struct arena *arena, struct pg_rows *out)
+{
+    size_t rows = (size_t)PQntuples(result);
+    size_t columns = (size_t)PQnfields(result);
+    struct str *cells = arena_zero(arena, (rows * columns + 1) * sizeof *cells);
+    for (size_t i = 0; i < rows * columns; i++) {
+        int row = (int)(i / columns);
+        int column = (int)(i % columns);
+        if (PQgetisnull(result, row, column) == 0) {
+            struct str cell = {PQgetvalue(result, row, column),
+                               (size_t)PQgetlength(result, row, column)};
+            cells[i] = arena_copy(arena, cell);
+        }
+    }
+    *out = (struct pg_rows){rows, columns, cells};
+}
+
+bool pg_session_query(struct pg_session *session, const struct pg_statement *statement,
+                      struct arena *arena, struct pg_rows *out, struct error *err)
+{
+    PGresult *result = PQexecParams(session->connection, statement->sql, statement->count, NULL,
+                                    statement->parameters, NULL, NULL, 0);
+    bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
+    if (ok) {
+        copy_cells(result, arena, out);
+    } else {
+        (void)connection_error(session, err);
+    }
+    PQclear(result);
+    return ok;
+}
+
+bool pg_session_run(struct pg_session *session, const char *sql, struct error *err)
+{
+    PGresult *result = PQexec(session->connection, sql);
+    ExecStatusType status = PQresultStatus(result);
+    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!ok) {
+        (void)connection_error(session, err);
+    }
+    PQclear(result);
+    return ok;
+}
+
+bool pg_session_describe(struct pg_session *session, const char *sql, struct arena *arena,
+                         struct pg_result_column **out, size_t *count, struct error *err)
+{
+    PGresult *described = NULL;
+    PGresult *prepared = PQprepare(session->connection, "", sql, 0, NULL);
+    bool ok = PQresultStatus(prepared) == PGRES_COMMAND_OK;
+    if (ok) {
+        described = PQdescribePrepared(session->connection, "");
+        ok = PQresultStatus(described) == PGRES_COMMAND_OK;
+    }
+    if (ok) {
+        *count = (size_t)PQnfields(described);
+        *out = arena_zero(arena, (*count + 1) * sizeof **out);
+        for (size_t i = 0; i < *count; i++) {
+            const char *name = PQfname(described, (int)i);
+            (*out)[i].name = arena_copy(arena, (struct str){name, strlen(name)});
+            (*out)[i].type = PQftype(described, (int)i);
+        }
+    } else {
+        (void)connection_error(session, err);
+    }
+    PQclear(described);
+    PQclear(prepared);
+    return ok;
+}
+
+bool pg_session_copy(struct pg_session *session, const char *sql, struct error *err)
+{
+    PGresult *result = PQexec(session->connection, sql);
+    bool ok = PQresultStatus(result) == PGRES_COPY_OUT;
+    if (!ok) {
+        (void)connection_error(session, err);
+    }
+    PQclear(result);
+    return ok;
+}
+
+/* Waits for more of the COPY; a stop is noticed within WAIT_MS. */
+static bool wait_for_data(struct pg_session *session, struct error *err)
+{
+    struct pollfd socket = {.fd = PQsocket(session->connection), .events = POLLIN};
+    if (poll(&socket, 1, WAIT_MS) > 0 && PQconsumeInput(session->connection) == 0) {
+        return connection_error(session, err);
+    }
+    return true;
+}
+
+/* All results behind the rows: an error can come after many of them. */
+static bool finish_copy(struct pg_session *session, struct error *err)
+{
+    bool ok = true;
+    for (PGresult *result = PQgetResult(session->connection); result != NULL;
+         result = PQgetResult(session->connection)) {
+        if (ok && PQresultStatus(result) != PGRES_COMMAND_OK) {
+            ok = session_error(err, PQresultErrorMessage(result));
+        }
+        PQclear(result);
+    }
+    return ok;
+}
+
+static void cancel(struct pg_session *session)
+{
+    char ignored[256];
+    PGcancel *handle = PQgetCancel(session->connection);
+    if (handle != NULL) {
+        (void)PQcancel(handle, ignored, sizeof ignored);
+        PQfreeCancel(handle);
+    }
+}
+
+bool pg_session_copy_line(struct pg_session *session, const atomic_bool *stop, char **line,
+                          size_t *len, struct error *err)
+{
+    PQfreemem(session->line);
+    session->line = NULL;
+    int got = PQgetCopyData(session->connection, &session->line, 1);
+    while (got == 0) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) {
+            cancel(session);
+            return error_set(err, ERROR_STOPPED, "stopped");
+        }
+        if (!wait_for_data(session, err)) {
+            return false;
+        }
+        got = PQgetCopyData(session->connection, &session->line, 1);
+    }
+    if (got == -2) {
+        return connection_error(session, err);
+    }
+    *line = session->line;
+    if (got == -1) {
+        return finish_copy(session, err);
+    }
+    *len = (size_t)got - (session->line[got - 1] == '\n' ? 1 : 0);
+    return true;
+}
+
+static struct str quote(struct str text, char mark, struct arena *arena)
+{
+    char *out = arena_alloc(arena, 2 * text.len + 3);
+    size_t len = 0;
+    out[len++] = mark;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == mark) {
+            out[len++] = mark;
+        }
+        out[len++] = text.ptr[i];
+    }
+    out[len++] = mark;
+    out[len] = '\0';
+    return (struct str){out, len};
+}
+
+struct str pg_quote_name(struct str name, struct arena *arena)
+{
+    return quote(name, '"', arena);
+}
+
+/* standard_conforming_strings is on wherever E'' is not written; see pg_session_open(). */
+struct str pg_quote_text(struct str text, struct arena *arena)
+{
+    return quote(text, '\'', arena);
+}

@@ -1,0 +1,145 @@
+#include "plans/map_scope_internal.h"
+
+#include <string.h>
+
+bool map_relation_column(const struct map_relation *relation, struct str name, size_t *column)
+{
+    for (size_t i = 0; i < relation->column_count; i++) {
+        if (str_equal(relation->columns[i], name)) {
+            *column = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The joined relation of an alias, or the rows' own by its name in SQL. */
+static bool map_scope_relation(const struct map_scope *rows, struct str name, size_t *relation)
+{
+    for (size_t i = rows->relation_count; i > 0; i--) {
+        if (str_equal(rows->relations[i - 1].name, name)) {
+            *relation = i - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool map_scope_column(const struct map_scope *rows, struct str text, struct map_slot *out)
+{
+    out->relation = 0;
+    if (map_relation_column(&rows->relations[0], text, &out->column)) {
+        return true;
+    }
+    const char *dot = text.len == 0 ? NULL : memchr(text.ptr, '.', text.len);
+    if (dot == NULL) {
+        return false;
+    }
+    struct str alias = {text.ptr, (size_t)(dot - text.ptr)};
+    struct str column = {dot + 1, text.len - alias.len - 1};
+    return map_scope_relation(rows, alias, &out->relation) &&
+           map_relation_column(&rows->relations[out->relation], column, &out->column);
+}
+
+static enum map_policy policy_of(const struct map_scope *rows, const struct map_slot *slot)
+{
+    for (size_t i = 0; i < rows->rows->policy_count; i++) {
+        struct map_slot named = {0};
+        if (map_scope_column(rows, rows->rows->policies[i].column, &named) &&
+            named.relation == slot->relation && named.column == slot->column) {
+            return rows->rows->policies[i].policy;
+        }
+    }
+    return MAP_REFUSE;
+}
+
+size_t map_scope_slot(struct map_scope *rows, struct map_slot slot)
+{
+    size_t *known = &rows->slot_of[slot.relation][slot.column];
+    if (*known == 0) {
+        if (rows->slot_count == rows->slot_capacity) {
+            size_t capacity = rows->slot_capacity == 0 ? 16 : rows->slot_capacity * 2;
+            struct map_slot *slots = arena_alloc(rows->binder->arena, capacity * sizeof *slots);
+            if (rows->slot_count > 0) {
+                memcpy(slots, rows->slots, rows->slot_count * sizeof *slots);
+            }
+            rows->slots = slots;
+            rows->slot_capacity = capacity;
+        }
+        slot.policy = policy_of(rows, &slot);
+        rows->slots[rows->slot_count++] = slot;
+        *known = rows->slot_count;
+    }
+    return rows->rows->embed_count + *known - 1;
+}
+
+static int unknown_column(const struct map_relation *relation, struct str name, struct error *err)
+{
+    (void)error_set(err, ERROR_PLAN, "%.*s has no column \"%.*s\"", STR_ARG(relation->name),
+                    STR_ARG(name));
+    return EXPR_UNKNOWN;
+}
+
+int map_scope_resolve(void *context, struct path path, size_t *used, struct error *err)
+{
+    struct map_scope *rows = context;
+    struct map_slot slot = {0};
+    struct str name = path.steps[0].name;
+    *used = 1;
+    if (map_relation_column(&rows->relations[0], name, &slot.column)) {
+        return (int)map_scope_slot(rows, slot);
+    }
+    if (!map_scope_relation(rows, name, &slot.relation)) {
+        return unknown_column(&rows->relations[0], name, err);
+    }
+    *used = 2;
+    if (path.count < 2 || path.steps[1].is_place) {
+        (void)error_set(err, ERROR_PLAN, "%.*s is a relation: write %.*s.column", STR_ARG(name),
+                        STR_ARG(name));
+        return EXPR_UNKNOWN;
+    }
+    if (!map_relation_column(&rows->relations[slot.relation], path.steps[1].name, &slot.column)) {
+        return unknown_column(&rows->relations[slot.relation], path.steps[1].name, err);
+    }
+    return (int)map_scope_slot(rows, slot);
+}
+
+bool map_scope_open(struct map_scope *rows, struct error *err)
+{
+    struct arena *arena = rows->binder->arena;
+    const struct map_catalogue *catalogue = rows->binder->catalogue;
+    rows->relation_count = 1 + rows->rows->join_count;
+    rows->relations = arena_zero(arena, rows->relation_count * sizeof *rows->relations);
+    rows->slot_of = arena_zero(arena, rows->relation_count * sizeof *rows->slot_of);
+    for (size_t i = 0; i < rows->relation_count; i++) {
+        const struct map_join *join = i == 0 ? NULL : &rows->rows->joins[i - 1];
+        const struct map_from *from = join == NULL ? &rows->rows->from : &join->from;
+        struct map_relation *relation = &rows->relations[i];
+        if (!catalogue->describe(catalogue->context, from, relation, err)) {
+            return place_wrap(&from->place, from->offset, err);
+        }
+        size_t ignored;
+        if (join != NULL && (map_relation_column(&rows->relations[0], join->alias, &ignored) ||
+                             str_equal(rows->relations[0].name, join->alias))) {
+            return place_error(&from->place, from->offset, err,
+                               "%.*s is also a name in %.*s: join it under another alias",
+                               STR_ARG(join->alias), STR_ARG(rows->relations[0].name));
+        }
+        rows->slot_of[i] =
+            arena_zero(arena, (relation->column_count + 1) * sizeof *rows->slot_of[i]);
+    }
+    return true;
+}
+
+bool map_scope_check_policies(const struct map_scope *rows, struct error *err)
+{
+    for (size_t i = 0; i < rows->rows->policy_count; i++) {
+        struct map_slot slot = {0};
+        if (!map_scope_column(rows, rows->rows->policies[i].column, &slot)) {
+            return place_error(&rows->rows->policy_place, rows->rows->policies[i].offset, err,
+                               "%.*s has no column \"%.*s\"", STR_ARG(rows->relations[0].name),
+                               STR_ARG(rows->rows->policies[i].column));
+        }
+    }
+    return true;
+}
