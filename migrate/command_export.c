@@ -17,6 +17,13 @@ static const struct option options[] = {
 /* Lines are gathered to blocks of this size. */
 enum { BLOCK_BYTES = 1 << 20 };
 
+static bool write_lines(struct buffer *lines, struct output_file *file, struct error *err)
+{
+    bool ok = output_file_write(file, buffer_str(lines), err);
+    lines->len = 0;
+    return ok;
+}
+
 static bool write_page(const struct page *page, struct buffer *lines, struct output_file *file,
                        struct error *err)
 {
@@ -24,11 +31,8 @@ static bool write_page(const struct page *page, struct buffer *lines, struct out
         buffer_add(lines, STR("{\"Item\":"));
         item_json_write_item(page->items[i].item, lines);
         buffer_add(lines, STR("}\n"));
-        if (lines->len >= BLOCK_BYTES) {
-            if (!output_file_write(file, buffer_str(lines), err)) {
-                return false;
-            }
-            lines->len = 0;
+        if (lines->len >= BLOCK_BYTES && !write_lines(lines, file, err)) {
+            return false;
         }
     }
     return true;
@@ -56,7 +60,7 @@ static bool write_pages(struct invocation *invocation, struct store_reader *read
             progress_set(progress, *count);
         }
     }
-    ok = ok && output_file_write(file, buffer_str(&lines), err);
+    ok = ok && write_lines(&lines, file, err);
     store_release(reader);
     buffer_free(&cursor);
     buffer_free(&lines);

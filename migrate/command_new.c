@@ -5,6 +5,7 @@
 #include "plans/plan.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -39,10 +40,9 @@ static const char skeleton[] =
 /* The character in a file name; anything but letters and digits is '_'. */
 static char slug_character(char c)
 {
-    if (c >= 'A' && c <= 'Z') {
-        return (char)(c - 'A' + 'a');
-    }
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+    int lower = tolower((unsigned char)c);
+    bool is_kept = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    return is_kept ? (char)lower : '_';
 }
 
 /* "Open orders!" becomes "open_orders": letters, digits and single underscores between them. */
@@ -103,7 +103,10 @@ static const char *description_of(const char *text, struct arena *arena)
             out[len] = '\\';
             len++;
         }
-        out[len] = (unsigned char)*c < ' ' ? ' ' : *c;
+        out[len] = *c;
+        if (iscntrl((unsigned char)*c) != 0) {
+            out[len] = ' ';
+        }
         len++;
     }
     out[len] = '\0';

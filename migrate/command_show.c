@@ -146,27 +146,38 @@ static void print_description(struct invocation *invocation, const struct table_
     report_table_print(rows, invocation->out, 1, width > 0 && invocation->color);
 }
 
-/* The first partition key of each segment: spread over the table, whatever its size. */
+/* The first partition key of a segment; empty where the segment is. */
+static bool read_first_key(struct store_reader *reader, struct segment segment,
+                           const struct table_desc *table, struct arena *arena, struct str *out,
+                           struct error *err)
+{
+    struct page_limits limits = {.items = 1};
+    struct page page = {.last = false};
+    struct str cursor = {0};
+    while (page.count == 0 && !page.last) {
+        if (!store_read_page(reader, segment, cursor, &limits, &page, err)) {
+            return false;
+        }
+        cursor = arena_copy(arena, page.cursor);
+    }
+    *out = (struct str){0};
+    if (page.count > 0) {
+        struct value key = value_member(page.items[0].item, table->keys.partition[0].name);
+        *out = arena_copy(arena, item_table_cell(key, arena));
+    }
+    store_release(reader);
+    return true;
+}
+
+/* Segments spread the sample over the table, whatever its size. */
 static bool read_sample(struct invocation *invocation, struct store_reader *reader,
                         const struct table_desc *table, struct str *keys, struct error *err)
 {
-    struct page_limits limits = {.items = 1};
     for (uint32_t i = 0; i < SAMPLE_COUNT; i++) {
-        struct page page = {.last = false};
-        struct str cursor = {0};
-        keys[i] = (struct str){0};
-        while (page.count == 0 && !page.last) {
-            if (!store_read_page(reader, (struct segment){i, SAMPLE_COUNT}, cursor, &limits, &page,
-                                 err)) {
-                return false;
-            }
-            cursor = arena_copy(invocation->arena, page.cursor);
+        struct segment segment = {i, SAMPLE_COUNT};
+        if (!read_first_key(reader, segment, table, invocation->arena, &keys[i], err)) {
+            return false;
         }
-        if (page.count > 0) {
-            struct value key = value_member(page.items[0].item, table->keys.partition[0].name);
-            keys[i] = arena_copy(invocation->arena, item_table_cell(key, invocation->arena));
-        }
-        store_release(reader);
     }
     return true;
 }

@@ -95,7 +95,7 @@ static bool read_targets(const cJSON *json, struct arena *arena, struct config *
     }
     size_t count = 0;
     struct config_target *targets =
-        arena_alloc(arena, ((size_t)cJSON_GetArraySize(json) + 1) * sizeof *targets);
+        arena_zero(arena, ((size_t)cJSON_GetArraySize(json) + 1) * sizeof *targets);
     const cJSON *member = NULL;
     cJSON_ArrayForEach(member, json) {
         struct config_target *target = &targets[count];
@@ -122,7 +122,7 @@ static bool read_targets(const cJSON *json, struct arena *arena, struct config *
 static bool read_table(const cJSON *json, struct arena *arena, struct config *out,
                        struct error *err)
 {
-    const char *text = NULL;
+    const char *text = "";
     if (!copy_string(json, "table", arena, &text, err)) {
         return false;
     }

@@ -189,10 +189,10 @@ static bool take_sort(const struct clause *clauses, size_t count, const struct k
             return error_set(err, ERROR_USAGE, "a condition on %.*s needs %.*s = VALUE before it",
                              STR_ARG(attribute->name), STR_ARG(keys->sort[i - 1].name));
         }
+        if (clause != NULL && !check_clause(attribute, clause, err)) {
+            return false;
+        }
         if (clause != NULL) {
-            if (!check_clause(attribute, clause, err)) {
-                return false;
-            }
             take_range(clause, out);
         }
         open = clause != NULL && clause->relation == EQUAL;
