@@ -135,6 +135,28 @@ static void add_frame(struct memory_store *store, const struct batch *batch)
     buffer_free(&frame);
 }
 
+static bool controls_stand(const struct memory_store *store, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->control_count; i++) {
+        const struct control *control = &batch->controls[i];
+        if (control->conditional && !control_stands(store, control)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void apply_batch(struct memory_store *store, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        apply_effect(store, &batch->effects[i], batch->pass, batch->arena);
+    }
+    for (size_t i = 0; i < batch->control_count; i++) {
+        set_control(store, &batch->controls[i]);
+    }
+    add_frame(store, batch);
+}
+
 bool memory_commit(struct store *base, struct batch *batch, struct error *err)
 {
     struct memory_store *store = memory_of(base);
@@ -143,20 +165,10 @@ bool memory_commit(struct store *base, struct batch *batch, struct error *err)
         return false;
     }
     (void)pthread_mutex_lock(&store->lock);
-    bool ok = true;
-    for (size_t i = 0; ok && i < batch->control_count; i++) {
-        const struct control *control = &batch->controls[i];
-        ok = !control->conditional || control_stands(store, control) ||
-             error_set(err, ERROR_BUSY, "a control record was changed");
-    }
-    for (size_t i = 0; ok && i < batch->count; i++) {
-        apply_effect(store, &batch->effects[i], batch->pass, batch->arena);
-    }
-    for (size_t i = 0; ok && i < batch->control_count; i++) {
-        set_control(store, &batch->controls[i]);
-    }
+    bool ok =
+        controls_stand(store, batch) || error_set(err, ERROR_BUSY, "a control record was changed");
     if (ok) {
-        add_frame(store, batch);
+        apply_batch(store, batch);
     }
     (void)pthread_mutex_unlock(&store->lock);
     return ok;

@@ -17,9 +17,9 @@ struct memory_reader {
     struct arena *page;
 };
 
-struct memory_store *memory_of(const struct store *store)
+struct memory_store *memory_of(struct store *store)
 {
-    return (struct memory_store *)(uintptr_t)store;
+    return (struct memory_store *)store;
 }
 
 static struct memory_reader *reader_of(struct store_reader *reader)
@@ -383,31 +383,31 @@ struct store *memory_store_new(const struct key_schema *keys,
     return &store->base;
 }
 
-void memory_store_put(struct store *base, struct value item)
+void memory_store_put(struct store *store, struct value item)
 {
-    struct memory_store *store = memory_of(base);
-    lock(store);
-    memory_set(store, item, 0);
-    unlock(store);
+    struct memory_store *memory = memory_of(store);
+    lock(memory);
+    memory_set(memory, item, 0);
+    unlock(memory);
 }
 
-void memory_store_remove(struct store *base, const struct key *key)
+void memory_store_remove(struct store *store, const struct key *key)
 {
-    struct memory_store *store = memory_of(base);
-    lock(store);
-    struct record *record = memory_find(store, key);
+    struct memory_store *memory = memory_of(store);
+    lock(memory);
+    struct record *record = memory_find(memory, key);
     if (record != NULL) {
-        memory_remove(store, record);
+        memory_remove(memory, record);
     }
-    unlock(store);
+    unlock(memory);
 }
 
-size_t memory_store_count(const struct store *base)
+size_t memory_store_count(struct store *store)
 {
-    return memory_of(base)->count;
+    return memory_of(store)->count;
 }
 
-struct stored_item memory_store_at(const struct store *base, size_t place)
+struct stored_item memory_store_at(struct store *store, size_t place)
 {
-    return memory_of(base)->records[place].stored;
+    return memory_of(store)->records[place].stored;
 }

@@ -32,7 +32,7 @@ void memory_store_put(struct store *store, struct value item);
 void memory_store_remove(struct store *store, const struct key *key);
 
 /* Items in the table's order. Not while other threads use the store. */
-size_t memory_store_count(const struct store *store);
-struct stored_item memory_store_at(const struct store *store, size_t place);
+size_t memory_store_count(struct store *store);
+struct stored_item memory_store_at(struct store *store, size_t place);
 
 #endif

@@ -41,7 +41,7 @@ struct memory_store {
     bool leased;
 };
 
-struct memory_store *memory_of(const struct store *store);
+struct memory_store *memory_of(struct store *store);
 
 /* The key of an item that has a valid one. */
 struct key memory_key(const struct memory_store *store, struct value item);

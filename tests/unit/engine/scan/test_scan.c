@@ -310,7 +310,8 @@ START_TEST(every_item_is_met_once)
     for (uint32_t i = 0; i < options.segments; i++) {
         ck_assert_msg(fixture->done[i], "%s: segment %u ends", shapes[_i].says, (unsigned)i);
     }
-    size_t limit = options.pages_in_flight == 0 ? 4 * options.workers : options.pages_in_flight;
+    size_t limit =
+        options.pages_in_flight == 0 ? (size_t)4 * options.workers : options.pages_in_flight;
     ck_assert_uint_le(atomic_load(&fixture->most_in_flight), limit);
     ck_assert_uint_ge(atomic_load(&fixture->most_in_flight), 1);
     fixture_free(fixture);
