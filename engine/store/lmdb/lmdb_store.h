@@ -1,12 +1,19 @@
-/* lmdb_store — the embedded table: one LMDB file, no server. docs/format.md describes the bytes. */
+/* lmdb_store — the embedded table: one LMDB file, its lock and its lease. docs/format.md has the
+ * bytes. For local file systems only: LMDB's locks and its memory map do not work over a network.
+ *
+ * SHOP        the table        SHOP-lock   LMDB's reader table        SHOP-run   the run's lease */
 #ifndef ENGINE_STORE_LMDB_LMDB_STORE_H
 #define ENGINE_STORE_LMDB_LMDB_STORE_H
 
 #include "engine/base/error.h"
 #include "engine/store/store.h"
 
-/* Opens or creates the table in the file `path`. A process opens one path once.
- * ERROR_STORE: not there, not a refold table, a newer format, cut short; ERROR_DAMAGED. */
+/* Opens the file at `path`; a process may have it open once. What readers see is what was flushed;
+ * a batch with a stale effect is flushed at once, so that the reader can look again.
+ * Whoever writes (commits, indexes, loads) holds the lease; STORE_CREATE takes it.
+ * ERROR_STORE: not there, not ours, a newer format, already there (STORE_CREATE). ERROR_DAMAGED:
+ * cut short or not intact. ERROR_BUSY: another process holds the lease (STORE_CREATE; STORE_READ
+ * where nothing may be written beside the file, since a run would not know of the reader). */
 MUST_CHECK bool lmdb_store_open(const char *path, const struct store_options *options,
                                 struct store **out, struct error *err);
 

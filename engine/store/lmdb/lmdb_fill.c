@@ -1,0 +1,148 @@
+#include "engine/base/buffer.h"
+#include "engine/store/lmdb/lmdb_append_internal.h"
+#include "engine/store/lmdb/lmdb_record_internal.h"
+
+#include <string.h>
+
+/* Each reads its own range of hashes and sorts what it finds. */
+enum { FILL_THREADS = 2 };
+
+struct fill_part {
+    struct lmdb_store *store;
+    struct tree tree;
+    uint64_t first; /* hashes from first to last */
+    uint64_t last;
+    struct sorter *sorter;
+    bool ok;
+    struct error err;
+};
+
+static bool collect_record(struct fill_part *part, struct buffer *scratch, MDB_val key,
+                           MDB_val record)
+{
+    struct stored_item item;
+    if (!record_read(record, &item)) {
+        return lmdb_damaged_record(part->store, key, &part->err);
+    }
+    return append_collect(part->sorter, &part->tree, item.item, scratch, &part->err);
+}
+
+static bool collect_range(struct fill_part *part, MDB_cursor *cursor, struct buffer *scratch)
+{
+    unsigned char first[HASH_BYTES];
+    put_u64(first, part->first);
+    MDB_val key = {sizeof first, first};
+    MDB_val record;
+    int rc = mdb_cursor_get(cursor, &key, &record, MDB_SET_RANGE);
+    while (rc == 0 && key.mv_size >= HASH_BYTES && get_u64(key.mv_data) <= part->last) {
+        if (!collect_record(part, scratch, key, record)) {
+            return false;
+        }
+        rc = mdb_cursor_get(cursor, &key, &record, MDB_NEXT);
+    }
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        return lmdb_error(part->store, rc, "reading", &part->err);
+    }
+    return sorter_finish(part->sorter, &part->err);
+}
+
+static void *collect(void *context)
+{
+    struct fill_part *part = context;
+    MDB_txn *txn = NULL;
+    MDB_cursor *cursor = NULL;
+    struct buffer scratch = {0};
+    int rc = mdb_txn_begin(part->store->env, NULL, MDB_RDONLY, &txn);
+    rc = rc == 0 ? mdb_cursor_open(txn, part->store->items, &cursor) : rc;
+    part->ok = rc == 0 ? collect_range(part, cursor, &scratch)
+                       : lmdb_error(part->store, rc, "reading", &part->err);
+    mdb_cursor_close(cursor);
+    mdb_txn_abort(txn);
+    buffer_free(&scratch);
+    return NULL;
+}
+
+static bool collect_all(struct lmdb_store *store, const struct tree *tree,
+                        struct sorter *const *sorters, struct error *err)
+{
+    pthread_t threads[FILL_THREADS];
+    struct fill_part parts[FILL_THREADS];
+    uint64_t width = UINT64_MAX / FILL_THREADS;
+    bool ok = true;
+    size_t started = 0;
+    for (size_t i = 0; i < FILL_THREADS; i++) {
+        parts[i] = (struct fill_part){.store = store,
+                                      .tree = *tree,
+                                      .first = i * width + (i > 0 ? 1 : 0),
+                                      .last = i == FILL_THREADS - 1 ? UINT64_MAX : (i + 1) * width,
+                                      .sorter = sorters[i]};
+    }
+    for (; started < FILL_THREADS; started++) {
+        if (pthread_create(&threads[started], NULL, collect, &parts[started]) != 0) {
+            ok = error_set(err, ERROR_STORE, "a thread cannot be started");
+            break;
+        }
+    }
+    for (size_t i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+        if (!parts[i].ok && ok) {
+            *err = parts[i].err;
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* What an attempt that was broken off has left. */
+static bool clear(struct lmdb_store *store, size_t place, struct error *err)
+{
+    MDB_stat stat;
+    MDB_dbi dbi = store->schema.indexes[place].dbi;
+    if (!writer_commit(store, err) || !writer_begin(store, err)) {
+        return false;
+    }
+    int rc = mdb_stat(store->writer.txn, dbi, &stat);
+    if (rc == 0 && stat.ms_entries > 0) {
+        store->writer.wrote = true;
+        rc = mdb_drop(store->writer.txn, dbi, 0);
+    }
+    if (rc != 0) {
+        return writer_fail(store, rc, "clearing an index", err);
+    }
+    return writer_commit(store, err);
+}
+
+static bool fill(struct lmdb_store *store, size_t place, struct error *err)
+{
+    struct sorter *sorters[FILL_THREADS];
+    struct tree tree = index_tree(&store->schema, &store->schema.indexes[place]);
+    for (size_t i = 0; i < FILL_THREADS; i++) {
+        sorters[i] = append_sorter(store, FILL_THREADS);
+    }
+    bool ok = collect_all(store, &tree, sorters, err) &&
+              append_entries(store, place, sorters, FILL_THREADS, err);
+    for (size_t i = 0; i < FILL_THREADS; i++) {
+        sorter_free(sorters[i]);
+    }
+    return ok;
+}
+
+bool lmdb_index_finish(struct store *base, struct str name, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(base);
+    struct lmdb_index *index = schema_index(&store->schema, name);
+    if (index == NULL) {
+        return error_set(err, ERROR_PLAN, "%s has no index %.*s", store->path, STR_ARG(name));
+    }
+    if (index->desc.state == INDEX_ACTIVE) {
+        return true;
+    }
+    size_t place = (size_t)(index - store->schema.indexes);
+    if (!clear(store, place, err) || !fill(store, place, err)) {
+        writer_abort(store);
+        return error_wrap(err, "filling index %.*s", STR_ARG(name));
+    }
+    struct lmdb_schema changed = store->schema;
+    changed.indexes[place].desc.state = INDEX_ACTIVE;
+    return schema_write(store, &changed, err) && schema_load(store, &store->schema, err);
+}

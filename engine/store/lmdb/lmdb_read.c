@@ -1,0 +1,255 @@
+#include "engine/base/buffer.h"
+#include "engine/store/lmdb/lmdb_internal.h"
+#include "engine/store/lmdb/lmdb_record_internal.h"
+
+#include <string.h>
+
+/* Measured: larger pages gain nothing, smaller ones pay for their transaction. */
+enum { PAGE_ITEMS = 256, PAGE_MAX_BYTES = 256 * 1024, FIRST_CAPACITY = 256 };
+
+/* --- the reader's two transactions --- */
+
+/* A snapshot as of now, with its cursor. */
+static int txn_begin(const struct lmdb_store *store, MDB_txn **txn, MDB_cursor **cursor)
+{
+    if (*txn != NULL) {
+        int rc = mdb_txn_renew(*txn);
+        return rc == 0 ? mdb_cursor_renew(*txn, *cursor) : rc;
+    }
+    int rc = mdb_txn_begin(store->env, NULL, MDB_RDONLY, txn);
+    if (rc == 0) {
+        rc = mdb_cursor_open(*txn, store->items, cursor);
+    }
+    if (rc != 0) {
+        mdb_txn_abort(*txn);
+        *txn = NULL;
+    }
+    return rc;
+}
+
+bool get_begin(struct lmdb_reader *reader, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(reader->base.store);
+    int rc = txn_begin(store, &reader->get_txn, &reader->get_items);
+    return rc == 0 || lmdb_error(store, rc, "beginning to read", err);
+}
+
+void get_end(struct lmdb_reader *reader)
+{
+    mdb_txn_reset(reader->get_txn);
+}
+
+bool page_begin(struct lmdb_reader *reader, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(reader->base.store);
+    lmdb_release(&reader->base);
+    int rc = txn_begin(store, &reader->page_txn, &reader->page_items);
+    if (rc != 0) {
+        return lmdb_error(store, rc, "beginning to read", err);
+    }
+    reader->page_open = true;
+    return true;
+}
+
+void lmdb_release(struct store_reader *base)
+{
+    struct lmdb_reader *reader = lmdb_reader_of(base);
+    if (reader->page_open) {
+        mdb_txn_reset(reader->page_txn);
+        reader->page_open = false;
+    }
+}
+
+bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(base);
+    struct lmdb_reader *reader = heap_alloc(sizeof *reader);
+    reader->base.store = base;
+    reader->arena = arena_new();
+    if (!schema_load(store, &reader->schema, err)) {
+        lmdb_reader_close(&reader->base);
+        return false;
+    }
+    *out = &reader->base;
+    return true;
+}
+
+void lmdb_reader_close(struct store_reader *base)
+{
+    struct lmdb_reader *reader = lmdb_reader_of(base);
+    mdb_cursor_close(reader->page_items);
+    mdb_txn_abort(reader->page_txn);
+    mdb_cursor_close(reader->get_items);
+    mdb_txn_abort(reader->get_txn);
+    schema_free(&reader->schema);
+    buffer_free(&reader->cursor);
+    heap_free(reader->items);
+    arena_free(reader->arena);
+    heap_free(reader);
+}
+
+/* --- pages --- */
+
+struct page_limits page_limits_or_default(const struct page_limits *limits)
+{
+    struct page_limits out = {PAGE_ITEMS, PAGE_MAX_BYTES};
+    if (limits != NULL && limits->items > 0) {
+        out.items = limits->items;
+    }
+    if (limits != NULL && limits->bytes > 0) {
+        out.bytes = limits->bytes;
+    }
+    return out;
+}
+
+struct stored_item *page_slot(struct lmdb_reader *reader, size_t count)
+{
+    if (count == reader->capacity) {
+        reader->capacity = count == 0 ? FIRST_CAPACITY : 2 * count;
+        reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
+    }
+    return &reader->items[count];
+}
+
+/* The first hash of a segment: index * 2^64 / total; that of the last + 1 is 2^64, given as 0. */
+static uint64_t segment_start(uint64_t index, uint64_t total)
+{
+    if (index == total) {
+        return 0;
+    }
+    uint64_t whole = UINT64_MAX / total;
+    uint64_t rest = UINT64_MAX % total + 1;
+    if (rest == total) {
+        whole++;
+        rest = 0;
+    }
+    return whole * index + rest * index / total;
+}
+
+/* To the first record of the segment behind the cursor. */
+static bool seek_segment(struct lmdb_reader *reader, uint64_t start, struct str cursor,
+                         MDB_val *key, MDB_val *record, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(reader->base.store);
+    struct tree tree = items_tree(store, &reader->schema);
+    int rc = 0;
+    if (cursor.len == 0) {
+        unsigned char first[HASH_BYTES];
+        put_u64(first, start);
+        MDB_val at = {sizeof first, first};
+        rc = mdb_cursor_get(reader->page_items, &at, record, MDB_SET_RANGE);
+        *key = rc == 0 ? at : (MDB_val){0, NULL};
+    } else {
+        if (!entry_key_of_cursor(&reader->key, &tree, cursor, err)) {
+            return false;
+        }
+        entry_key_after(&reader->key);
+        rc = entry_seek(reader->page_items, &tree, &reader->key, key, record);
+    }
+    if (rc == MDB_NOTFOUND) {
+        *key = (MDB_val){0, NULL};
+        return true;
+    }
+    return rc == 0 || lmdb_error(store, rc, "reading", err);
+}
+
+static bool is_past(MDB_val key, uint64_t end)
+{
+    return key.mv_size < HASH_BYTES || (end != 0 && get_u64(key.mv_data) >= end);
+}
+
+static bool set_cursor(struct lmdb_reader *reader, struct value item, struct str *out,
+                       struct error *err)
+{
+    struct key key;
+    if (!key_of_item(&reader->schema.keys, item, &key, err)) {
+        err->code = ERROR_DAMAGED;
+        return error_wrap(err, "%s is damaged", lmdb_of(reader->base.store)->path);
+    }
+    reader->cursor.len = 0;
+    key_encode(&key, &reader->cursor);
+    *out = buffer_str(&reader->cursor);
+    return true;
+}
+
+/* Fills the page from the cursor's record on; the first that is not taken shows whether the
+ * segment ends here. */
+static bool fill_page(struct lmdb_reader *reader, uint64_t end, struct page_limits limits,
+                      MDB_val key, MDB_val record, struct page *out, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(reader->base.store);
+    size_t count = 0;
+    size_t bytes = 0;
+    int rc = 0;
+    while (rc == 0 && !is_past(key, end) && count < limits.items && bytes < limits.bytes) {
+        if (!record_read(record, page_slot(reader, count))) {
+            return lmdb_damaged_record(store, key, err);
+        }
+        count++;
+        bytes += record.mv_size;
+        rc = mdb_cursor_get(reader->page_items, &key, &record, MDB_NEXT);
+    }
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        return lmdb_error(store, rc, "reading", err);
+    }
+    out->items = reader->items;
+    out->count = count;
+    out->last = rc == MDB_NOTFOUND || is_past(key, end);
+    return true;
+}
+
+bool lmdb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
+                    const struct page_limits *limits, struct page *out, struct error *err)
+{
+    struct lmdb_reader *reader = lmdb_reader_of(base);
+    struct page page = {.cursor = cursor};
+    uint64_t start = segment_start(segment.index, segment.total);
+    uint64_t end = segment_start((uint64_t)segment.index + 1, segment.total);
+    MDB_val key;
+    MDB_val record;
+    if (!page_begin(reader, err) || !seek_segment(reader, start, cursor, &key, &record, err) ||
+        !fill_page(reader, end, page_limits_or_default(limits), key, record, &page, err)) {
+        lmdb_release(base);
+        return false;
+    }
+    if (page.count > 0 && !set_cursor(reader, page.items[page.count - 1].item, &page.cursor, err)) {
+        lmdb_release(base);
+        return false;
+    }
+    *out = page;
+    return true;
+}
+
+bool lmdb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+              struct stored_item *out, struct error *err)
+{
+    struct lmdb_reader *reader = lmdb_reader_of(base);
+    struct lmdb_store *store = lmdb_of(base->store);
+    struct tree tree = items_tree(store, &reader->schema);
+    if (!get_begin(reader, err)) {
+        return false;
+    }
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        out[i] = (struct stored_item){0};
+        rc = find_item(&tree, reader->get_items, &keys[i], &reader->key, &out[i]);
+        if (rc == 0) {
+            out[i].item = value_copy(arena, out[i].item);
+        }
+        rc = rc == MDB_NOTFOUND ? 0 : rc;
+    }
+    get_end(reader);
+    return rc == 0 || lmdb_error(store, rc, "reading", err);
+}
+
+void lmdb_order_key(const struct store *base, const struct key *key, struct buffer *out)
+{
+    const struct lmdb_store *store = (const struct lmdb_store *)base;
+    struct entry_key entry;
+    entry_key_item(&entry, &store->schema.keys, key);
+    buffer_add(out, (struct str){(const char *)entry.bytes, entry.head_len + entry.sort_len});
+    if (entry_key_is_digest(&entry)) {
+        struct value partition = key->parts[0];
+        buffer_add(out, (struct str){(const char *)partition.bytes, partition.len});
+    }
+}

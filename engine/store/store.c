@@ -1,0 +1,148 @@
+#include "engine/store/store.h"
+
+#include <assert.h>
+
+void store_close(struct store *store)
+{
+    if (store != NULL) {
+        store->ops->close(store);
+    }
+}
+
+bool store_describe(struct store *store, struct arena *arena, struct table_desc *out,
+                    struct error *err)
+{
+    return store->ops->describe(store, arena, out, err);
+}
+
+bool store_reader_open(struct store *store, struct store_reader **out, struct error *err)
+{
+    return store->ops->reader_open(store, out, err);
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (reader != NULL) {
+        reader->store->ops->reader_close(reader);
+    }
+}
+
+bool store_read_page(struct store_reader *reader, struct segment segment, struct str cursor,
+                     const struct page_limits *limits, struct page *out, struct error *err)
+{
+    assert(segment.index < segment.total);
+    return reader->store->ops->read_page(reader, segment, cursor, limits, out, err);
+}
+
+bool store_query(struct store_reader *reader, const struct query *query, struct page *out,
+                 struct error *err)
+{
+    return reader->store->ops->query(reader, query, out, err);
+}
+
+void store_release(struct store_reader *reader)
+{
+    reader->store->ops->release(reader);
+}
+
+bool store_get(struct store_reader *reader, const struct key *keys, size_t count,
+               struct arena *arena, struct stored_item *out, struct error *err)
+{
+    return reader->store->ops->get(reader, keys, count, arena, out, err);
+}
+
+bool store_commit(struct store *store, struct batch *batch, struct error *err)
+{
+    return store->ops->commit(store, batch, err);
+}
+
+bool store_flush(struct store *store, struct error *err)
+{
+    return store->ops->flush(store, err);
+}
+
+bool store_index_create(struct store *store, const struct index_desc *index, struct error *err)
+{
+    return store->ops->index_create(store, index, err);
+}
+
+bool store_index_finish(struct store *store, struct str name, struct error *err)
+{
+    return store->ops->index_finish(store, name, err);
+}
+
+bool store_index_drop(struct store *store, struct str name, struct error *err)
+{
+    return store->ops->index_drop(store, name, err);
+}
+
+bool store_control_get(struct store_reader *reader, struct str name, struct arena *arena,
+                       struct str *out, struct error *err)
+{
+    return reader->store->ops->control_get(reader, name, arena, out, err);
+}
+
+bool store_control_list(struct store_reader *reader, struct str prefix, struct arena *arena,
+                        struct control **out, size_t *count, struct error *err)
+{
+    return reader->store->ops->control_list(reader, prefix, arena, out, count, err);
+}
+
+bool store_undo_last(struct store_reader *reader, uint64_t log, uint64_t before,
+                     struct arena *arena, struct str *frame, uint64_t *sequence, struct error *err)
+{
+    return reader->store->ops->undo_last(reader, log, before, arena, frame, sequence, err);
+}
+
+bool store_undo_drop(struct store *store, uint64_t log, struct error *err)
+{
+    return store->ops->undo_drop(store, log, err);
+}
+
+bool store_lease_take(struct store *store, const char *owner, struct error *err)
+{
+    return store->ops->lease_take(store, owner, err);
+}
+
+bool store_lease_owner(struct store *store, struct arena *arena, struct str *owner,
+                       struct error *err)
+{
+    return store->ops->lease_owner(store, arena, owner, err);
+}
+
+void store_lease_release(struct store *store)
+{
+    store->ops->lease_release(store);
+}
+
+void store_order_key(const struct store *store, const struct key *key, struct buffer *out)
+{
+    store->ops->order_key(store, key, out);
+}
+
+bool store_load_open(struct store *store, uint64_t pass, struct error *err)
+{
+    return store->ops->load_open(store, pass, err);
+}
+
+bool store_load_item(struct store *store, const struct key *key, struct value item,
+                     struct error *err)
+{
+    return store->ops->load_item(store, key, item, err);
+}
+
+bool store_load_close(struct store *store, struct error *err)
+{
+    return store->ops->load_close(store, err);
+}
+
+bool store_load_abort(struct store *store, struct error *err)
+{
+    return store->ops->load_abort(store, err);
+}
+
+bool store_verify(struct store *store, void (*finding)(void *context, const char *text),
+                  void *context, struct error *err)
+{
+    return store->ops->verify(store, finding, context, err);
+}
