@@ -42,7 +42,7 @@ static char slug_character(char c)
 {
     int lower = tolower((unsigned char)c);
     bool is_kept = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
-    return is_kept ? (char)lower : '_';
+    return (char)(is_kept ? lower : '_');
 }
 
 /* "Open orders!" becomes "open_orders": letters, digits and single underscores between them. */
