@@ -17,7 +17,7 @@ void buffer_free(struct buffer *buffer)
 
 char *buffer_reserve(struct buffer *buffer, size_t extra)
 {
-    if (buffer->capacity - buffer->len < extra) {
+    if (buffer->bytes == NULL || buffer->capacity - buffer->len < extra) {
         size_t wanted = buffer->capacity == 0 ? FIRST_CAPACITY : buffer->capacity * 2;
         if (wanted - buffer->len < extra) {
             wanted = buffer->len + extra;

@@ -21,20 +21,20 @@
  *   CONFLICT  two rows or items want one key; a standing item differs
  *   PENDING   changes are pending (dry run, status --exit-code)
  *   STOPPED   interrupted by a signal; resumable */
-#define ERROR_CODES(X)        \
-    X(ERROR_NONE, 0, false)   \
-    X(ERROR_USAGE, 2, false)  \
-    X(ERROR_PLAN, 2, false)   \
-    X(ERROR_INPUT, 1, false)  \
-    X(ERROR_ITEM, 3, false)   \
-    X(ERROR_LIMIT, 3, false)  \
-    X(ERROR_STORE, 1, false)  \
-    X(ERROR_DAMAGED, 1, false) \
-    X(ERROR_FULL, 1, false)   \
-    X(ERROR_BUSY, 1, true)    \
-    X(ERROR_SOURCE, 1, false) \
+#define ERROR_CODES(X)          \
+    X(ERROR_NONE, 0, false)     \
+    X(ERROR_USAGE, 2, false)    \
+    X(ERROR_PLAN, 2, false)     \
+    X(ERROR_INPUT, 1, false)    \
+    X(ERROR_ITEM, 3, false)     \
+    X(ERROR_LIMIT, 3, false)    \
+    X(ERROR_STORE, 1, false)    \
+    X(ERROR_DAMAGED, 1, false)  \
+    X(ERROR_FULL, 1, false)     \
+    X(ERROR_BUSY, 1, true)      \
+    X(ERROR_SOURCE, 1, false)   \
     X(ERROR_CONFLICT, 1, false) \
-    X(ERROR_PENDING, 4, false) \
+    X(ERROR_PENDING, 4, false)  \
     X(ERROR_STOPPED, 5, false)
 
 enum error_code {

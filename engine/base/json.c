@@ -240,54 +240,62 @@ static int on_array_end(void *context)
 /* By name, then by place: of two with one name the second follows the first. */
 static int compare_members(const void *a, const void *b)
 {
-    const struct json *left = *(const struct json *const *)a;
-    const struct json *right = *(const struct json *const *)b;
+    const struct json *left = a;
+    const struct json *right = b;
     int order = str_compare(left->name, right->name);
     return order != 0 ? order : (left->offset < right->offset ? -1 : 1);
 }
 
-static const struct json *find_double_sorted(const struct json *object)
+static bool find_double_sorted(const struct json *object, struct json *out)
 {
-    const struct json **members = heap_alloc(object->count * sizeof(const struct json *));
-    for (size_t i = 0; i < object->count; i++) {
-        members[i] = &object->items[i];
-    }
+    struct json *members = heap_alloc(object->count * sizeof *members);
+    memcpy(members, object->items, object->count * sizeof *members);
     qsort(members, object->count, sizeof *members, compare_members);
-    const struct json *found = NULL;
+    bool found = false;
     for (size_t i = 1; i < object->count; i++) {
-        if (str_equal(members[i - 1]->name, members[i]->name) &&
-            (found == NULL || members[i]->offset < found->offset)) {
-            found = members[i];
+        if (str_equal(members[i - 1].name, members[i].name) &&
+            (!found || members[i].offset < out->offset)) {
+            *out = members[i];
+            found = true;
         }
     }
     heap_free(members);
     return found;
 }
 
-/* The first member whose name an earlier one has, or NULL. */
-static const struct json *find_double(const struct json *object)
+static bool has_earlier(const struct json *object, size_t member)
 {
-    if (object->count > FEW_MEMBERS) {
-        return find_double_sorted(object);
-    }
-    for (size_t i = 1; i < object->count; i++) {
-        for (size_t earlier = 0; earlier < i; earlier++) {
-            if (str_equal(object->items[i].name, object->items[earlier].name)) {
-                return &object->items[i];
-            }
+    for (size_t i = 0; i < member; i++) {
+        if (str_equal(object->items[i].name, object->items[member].name)) {
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+/* Finds the first member whose name an earlier one has. */
+static bool find_double(const struct json *object, struct json *out)
+{
+    if (object->count > FEW_MEMBERS) {
+        return find_double_sorted(object, out);
+    }
+    for (size_t i = 1; i < object->count; i++) {
+        if (has_earlier(object, i)) {
+            *out = object->items[i];
+            return true;
+        }
+    }
+    return false;
 }
 
 static int on_object_end(void *context)
 {
     struct reader *reader = context;
-    const struct json *again = find_double(close_container(reader));
-    if (again != NULL) {
+    struct json again;
+    if (find_double(close_container(reader), &again)) {
         const char *fault =
-            arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again->name)).ptr;
-        return give_up(reader, again->name_offset, fault);
+            arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again.name)).ptr;
+        return give_up(reader, again.name_offset, fault);
     }
     return 1;
 }
@@ -477,6 +485,8 @@ void json_write_string(struct buffer *out, struct str s)
             start = i + 1;
         }
     }
-    buffer_add(out, (struct str){s.ptr + start, s.len - start});
+    if (start < s.len) {
+        buffer_add(out, (struct str){s.ptr + start, s.len - start});
+    }
     buffer_add_char(out, '"');
 }

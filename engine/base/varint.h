@@ -2,6 +2,7 @@
 #ifndef ENGINE_BASE_VARINT_H
 #define ENGINE_BASE_VARINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,11 +41,9 @@ static inline size_t varint_get(const unsigned char *in, size_t len, uint64_t *n
         }
         value |= (uint64_t)(in[i] & 0x7f) << (7 * i);
         if (in[i] < 0x80) {
-            if (i > 0 && in[i] == 0) {
-                return 0;
-            }
-            *n = value;
-            return i + 1;
+            bool shortest = i == 0 || in[i] != 0;
+            *n = shortest ? value : *n;
+            return shortest ? i + 1 : 0;
         }
     }
     return 0;

@@ -10,7 +10,10 @@ static size_t write_tail(const unsigned char *in, size_t left, char *out)
     unsigned second = left > 1 ? in[1] : 0;
     out[0] = alphabet[in[0] >> 2];
     out[1] = alphabet[(in[0] & 3U) << 4 | second >> 4];
-    out[2] = left > 1 ? alphabet[(second & 15) << 2] : '=';
+    out[2] = '=';
+    if (left > 1) {
+        out[2] = alphabet[(second & 15) << 2];
+    }
     out[3] = '=';
     return 4;
 }

@@ -7,16 +7,19 @@
 
 /* Edits in the order of their paths, so that those of one container stand together. */
 struct edits {
-    const struct edit **sorted;
+    const struct edit *sorted;
     size_t count;
     size_t depth; /* the step that names a member of the container at hand */
 };
 
-/* The container that comes out. Its members are written where they end up; its header before them,
+/* A container as it comes out. Its members are written where they end up; its header before them,
  * once its size is known. */
 struct draft {
+    struct edits edits; /* those still to do */
     unsigned char *at;
     size_t count;
+    struct arena *arena;
+    struct error *err;
 };
 
 /* The tag and two varints stand before the members. */
@@ -35,8 +38,8 @@ static int compare_steps(const struct path_step *a, const struct path_step *b)
 
 static int compare_edits(const void *a, const void *b)
 {
-    struct path left = (*(const struct edit *const *)a)->path;
-    struct path right = (*(const struct edit *const *)b)->path;
+    struct path left = ((const struct edit *)a)->path;
+    struct path right = ((const struct edit *)b)->path;
     for (size_t i = 0; i < left.count && i < right.count; i++) {
         int order = compare_steps(&left.steps[i], &right.steps[i]);
         if (order != 0) {
@@ -48,7 +51,7 @@ static int compare_edits(const void *a, const void *b)
 
 static const struct path_step *step_of(const struct edits *edits, size_t index)
 {
-    return &edits->sorted[index]->path.steps[edits->depth];
+    return &edits->sorted[index].path.steps[edits->depth];
 }
 
 /* The edits that share their step with the first. */
@@ -61,18 +64,12 @@ static struct edits first_group(const struct edits *edits)
     return (struct edits){edits->sorted, count, edits->depth + 1};
 }
 
-static void skip(struct edits *edits, size_t count)
-{
-    edits->sorted += count;
-    edits->count -= count;
-}
-
 /* At most what the edits can add to a container. */
 static size_t growth(const struct edits *edits)
 {
     size_t size = HEADER_MAX;
     for (size_t i = 0; i < edits->count; i++) {
-        const struct edit *edit = edits->sorted[i];
+        const struct edit *edit = &edits->sorted[i];
         size_t last = edit->path.steps[edit->path.count - 1].name.len;
         size += VARINT_MAX_BYTES + last + edit->value.len + edit->path.count * HEADER_MAX;
     }
@@ -114,7 +111,7 @@ static bool edit_container(struct value v, struct edits edits, struct arena *are
 static bool check_parent(struct value v, const struct edits *group, struct arena *arena,
                          struct error *err)
 {
-    const struct edit *first = group->sorted[0];
+    const struct edit *first = &group->sorted[0];
     bool names = !step_of(group, 0)->is_place;
     bool places = step_of(group, group->count - 1)->is_place;
     if ((!names || value_type(v) == VALUE_M) && (!places || value_type(v) == VALUE_L)) {
@@ -130,7 +127,7 @@ static bool check_parent(struct value v, const struct edits *group, struct arena
 static bool edit_member(struct value v, const struct edits *group, struct arena *arena,
                         struct value *out, struct error *err)
 {
-    const struct edit *first = group->sorted[0];
+    const struct edit *first = &group->sorted[0];
     if (first->path.count == group->depth) {
         *out = first->value;
         return true;
@@ -138,60 +135,69 @@ static bool edit_member(struct value v, const struct edits *group, struct arena 
     return check_parent(v, group, arena, err) && edit_container(v, *group, arena, out, err);
 }
 
-/* The steps of one member, and where the member stands among them. */
-static int compare_member(const struct edits *edits, const struct attribute *member, size_t place)
+/* <0, 0, >0: where the next edit stands against a member, NULL for the end; >0 if none is left. */
+static int compare_next(const struct draft *draft, const struct attribute *member, size_t place)
 {
-    struct path_step here = {
-        .is_place = step_of(edits, 0)->is_place, .name = member->name, .place = place};
-    return compare_steps(step_of(edits, 0), &here);
+    if (draft->edits.count == 0) {
+        return 1;
+    }
+    if (member == NULL) {
+        return -1;
+    }
+    const struct path_step *next = step_of(&draft->edits, 0);
+    struct path_step here = {.is_place = next->is_place, .name = member->name, .place = place};
+    return compare_steps(next, &here);
 }
 
 /* Applies the next group to `v` and takes it off. */
-static bool edit_group(struct edits *edits, struct value v, struct draft *draft,
-                       struct arena *arena, struct error *err)
+static bool edit_group(struct draft *draft, struct value v)
 {
-    struct edits group = first_group(edits);
+    struct edits group = first_group(&draft->edits);
     struct value after = {NULL, 0};
-    if (!edit_member(v, &group, arena, &after, err)) {
+    if (!edit_member(v, &group, draft->arena, &after, draft->err)) {
         return false;
     }
     if (!value_is_missing(after)) {
-        put_member(draft, step_of(edits, 0), after);
+        put_member(draft, step_of(&draft->edits, 0), after);
     }
-    skip(edits, group.count);
+    draft->edits.sorted += group.count;
+    draft->edits.count -= group.count;
+    return true;
+}
+
+/* Applies the groups whose members are not there and would stand before `member`; NULL: all. */
+static bool edit_new(struct draft *draft, const struct attribute *member, size_t place)
+{
+    while (compare_next(draft, member, place) < 0) {
+        if (!edit_group(draft, (struct value){NULL, 0})) {
+            return false;
+        }
+    }
     return true;
 }
 
 static bool edit_container(struct value v, struct edits edits, struct arena *arena,
                            struct value *out, struct error *err)
 {
-    unsigned char *members =
-        (unsigned char *)arena_bytes(arena, HEADER_MAX + v.len + growth(&edits)) + HEADER_MAX;
-    struct draft draft = {members, 0};
+    size_t size_max = HEADER_MAX + v.len + growth(&edits);
+    unsigned char *members = (unsigned char *)arena_bytes(arena, size_max) + HEADER_MAX;
+    struct draft draft = {edits, members, 0, arena, err};
     struct attribute member;
-    const struct value missing = {NULL, 0};
     struct value_iter iter = value_members(v);
     const unsigned char *start = iter.next;
     for (size_t place = 0; value_next(&iter, &member); place++, start = iter.next) {
-        int order = 1;
-        while (edits.count > 0 && (order = compare_member(&edits, &member, place)) < 0) {
-            if (!edit_group(&edits, missing, &draft, arena, err)) {
-                return false;
-            }
-        }
-        if (edits.count > 0 && order == 0) {
-            if (!edit_group(&edits, member.value, &draft, arena, err)) {
-                return false;
-            }
-            continue;
-        }
-        put(&draft, start, (size_t)(iter.next - start));
-        draft.count++;
-    }
-    while (edits.count > 0) {
-        if (!edit_group(&edits, missing, &draft, arena, err)) {
+        if (!edit_new(&draft, &member, place)) {
             return false;
         }
+        if (compare_next(&draft, &member, place) != 0) {
+            put(&draft, start, (size_t)(iter.next - start));
+            draft.count++;
+        } else if (!edit_group(&draft, member.value)) {
+            return false;
+        }
+    }
+    if (!edit_new(&draft, NULL, 0)) {
+        return false;
     }
     *out = finish(value_type(v), members, &draft);
     return true;
@@ -200,11 +206,11 @@ static bool edit_container(struct value v, struct edits edits, struct arena *are
 bool edit_apply(struct value item, const struct edit *edits, size_t count, struct arena *arena,
                 struct value *out, struct error *err)
 {
-    const struct edit **sorted = arena_alloc(arena, count * sizeof(const struct edit *));
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = &edits[i];
+    struct edit *sorted = arena_alloc(arena, count * sizeof *sorted);
+    if (count > 0) {
+        memcpy(sorted, edits, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare_edits);
     }
-    qsort(sorted, count, sizeof *sorted, compare_edits);
     struct value after;
     if (!edit_container(item, (struct edits){sorted, count, 0}, arena, &after, err)) {
         return false;

@@ -81,7 +81,6 @@ static bool find_parts(const struct key_schema *schema, struct value item, struc
                        const struct key_attribute **missing, struct error *err)
 {
     *missing = NULL;
-    key->count = part_count(schema);
     for (size_t i = 0; i < key->count; i++) {
         const struct key_attribute *attribute = part_attribute(schema, i);
         key->parts[i] = value_member(item, attribute->name);
@@ -97,7 +96,7 @@ static bool find_parts(const struct key_schema *schema, struct value item, struc
 bool key_of_item(const struct key_schema *schema, struct value item, struct key *out,
                  struct error *err)
 {
-    struct key key;
+    struct key key = {.count = part_count(schema)};
     const struct key_attribute *missing = NULL;
     if (!find_parts(schema, item, &key, &missing, err)) {
         return false;
@@ -113,7 +112,7 @@ bool key_of_item(const struct key_schema *schema, struct value item, struct key 
 bool key_of_index(const struct key_schema *schema, struct value item, struct key *out,
                   bool *present, struct error *err)
 {
-    struct key key;
+    struct key key = {.count = part_count(schema)};
     const struct key_attribute *missing = NULL;
     if (!find_parts(schema, item, &key, &missing, err)) {
         return false;

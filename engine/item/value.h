@@ -72,6 +72,9 @@ static inline enum value_type value_type(struct value v)
 /* Deep equality; missing equals only missing. */
 static inline bool value_equal(struct value a, struct value b)
 {
+    if (value_is_missing(a) || value_is_missing(b)) {
+        return value_is_missing(a) && value_is_missing(b);
+    }
     return str_equal((struct str){(const char *)a.bytes, a.len},
                      (struct str){(const char *)b.bytes, b.len});
 }

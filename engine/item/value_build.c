@@ -220,14 +220,13 @@ bool value_set(struct arena *arena, const struct value *members, size_t count, b
     size_t kept = 0;
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && str_equal(sorted[kept - 1], sorted[i])) {
-            if (!merge) {
-                return error_set(err, ERROR_ITEM, "a set holds one member twice");
-            }
-            continue;
+        bool twice = kept > 0 && str_equal(sorted[kept - 1], sorted[i]);
+        if (!twice) {
+            size += counted_size(sorted[i]);
+            sorted[kept++] = sorted[i];
+        } else if (!merge) {
+            return error_set(err, ERROR_ITEM, "a set holds one member twice");
         }
-        size += counted_size(sorted[i]);
-        sorted[kept++] = sorted[i];
     }
     unsigned char *at = build_body(arena, set_type(value_type(members[0])), kept, size, out);
     for (size_t i = 0; i < kept; i++) {

@@ -42,28 +42,28 @@ static int compare_encoded(const struct number *a, const struct number *b)
     return str_compare(left_str, right_str);
 }
 
-static void answer(char op, const char *left, const char *right)
+static bool answer(char op, const char *left, const char *right, char out[NUMBER_TEXT_MAX])
 {
     struct number a;
     struct number b;
     struct number result;
-    char text[NUMBER_TEXT_MAX];
     if (!read_number(left, &a) || !read_number(right, &b)) {
-        (void)puts("error");
-    } else if (op == '?') {
-        int order = compare_encoded(&a, &b);
-        (void)printf("%d\n", (order > 0) - (order < 0));
-    } else if (!calculate(op, &a, &b, &result)) {
-        (void)puts("error");
-    } else {
-        (void)number_format(&result, text);
-        (void)puts(text);
+        return false;
     }
+    if (op == '?') {
+        int order = compare_encoded(&a, &b);
+        result = number_from_int((order > 0) - (order < 0));
+    } else if (!calculate(op, &a, &b, &result)) {
+        return false;
+    }
+    (void)number_format(&result, out);
+    return true;
 }
 
 int main(void)
 {
     char line[LINE_MAX_BYTES];
+    char text[NUMBER_TEXT_MAX];
     while (fgets(line, sizeof line, stdin) != NULL) {
         char *left = strchr(line, ' ');
         char *right = left == NULL ? NULL : strchr(left + 1, ' ');
@@ -72,7 +72,7 @@ int main(void)
             return EXIT_FAILURE;
         }
         *left = *right = *end = '\0';
-        answer(line[0], left + 1, right + 1);
+        (void)puts(answer(line[0], left + 1, right + 1, text) ? text : "error");
     }
     return EXIT_SUCCESS;
 }

@@ -20,8 +20,8 @@ struct number draw_number(struct draw *draw)
     if (count > 0) {
         bool any = draw_below(draw, 4) == 0;
         n.negative = draw_below(draw, 2) == 1;
-        n.exponent = (int16_t)(any ? (int)draw_below(draw, 256) + NUMBER_EXPONENT_MIN
-                                   : (int)draw_below(draw, 8) - 3);
+        int least = any ? NUMBER_EXPONENT_MIN : -3;
+        n.exponent = (int16_t)(least + (int)draw_below(draw, any ? 256 : 8));
     }
     return n;
 }
@@ -58,7 +58,9 @@ bool rule_number_encoding_keeps_order(struct draw *draw)
     struct number b = draw_number(draw);
     if (draw_below(draw, 2) == 1) { /* neighbours: all but the last digits are equal */
         memcpy(b.digits, a.digits, b.count > 1 ? b.count - 1U : 0);
-        b.exponent = a.count > 0 && b.count > 0 ? a.exponent : b.exponent;
+        if (a.count > 0 && b.count > 0) {
+            b.exponent = a.exponent;
+        }
     }
     if (b.count > 0 && b.digits[0] == 0) {
         b.digits[0] = 1;
