@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""What a user meets at the command line: results, messages, exit statuses, signals, pipes, terminals."""
+import fcntl
+import json
+import os
+import pty
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import refold  # noqa: E402
+
+PROGRAM = os.path.abspath(refold.PROGRAM)
+ORDERS = 12
+MANY = 30000
+
+
+def line(pk, sk, **attributes):
+    return json.dumps({"Item": {"PK": {"S": pk}, "SK": {"S": sk}, **attributes}}) + "\n"
+
+
+class Commands(unittest.TestCase):
+    """One small table and one large one, made once; each test has a folder of its own to stand in."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.mkdtemp(prefix="refold-commands-")
+        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
+        cls.table = os.path.join(cls.shared, "shop.refold")
+        cls.large = os.path.join(cls.shared, "large.refold")
+        source = os.path.join(cls.shared, "shop.jsonl")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(line("CUSTOMER#1", "PROFILE", Name={"S": "Ada\n\u001b[31m"}, Tags={"SS": ["b", "a"]}))
+            for n in range(ORDERS):
+                file.write(line("CUSTOMER#1", f"ORDER#{n:03}", Total={"N": f"{n}.10"}, Paid={"BOOL": n % 2 == 0}))
+            for shard in range(3):
+                for n in range(4):
+                    file.write(line(f"EVENTS#{shard}", f"{4 * shard + n * 5:03}", Shard={"N": str(shard)}))
+        refold.run("import", cls.table, "--from", source)
+        with open(source, "w", encoding="utf-8") as file:
+            for n in range(MANY):
+                file.write(line(f"k{n:06}", "A", Text={"S": "x" * 100}))
+        refold.run("import", cls.large, "--from", source)
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="refold-command-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def run_here(self, *arguments, **options):
+        return refold.run(*arguments, cwd=self.folder, **options)
+
+    # --- query
+
+    def keys(self, condition, *options):
+        return [item["SK"] for item in refold.query(self.table, condition, *options)]
+
+    def test_query_takes_each_sort_condition(self):
+        orders = [f"ORDER#{n:03}" for n in range(ORDERS)]
+        for condition, wanted in [
+                ("", orders + ["PROFILE"]), (" AND SK = 'PROFILE'", ["PROFILE"]), (" AND begins_with(SK, 'ORDER#')", orders),
+                (" AND SK < 'ORDER#002'", orders[:2]), (" AND SK <= 'ORDER#002'", orders[:3]),
+                (" AND SK > 'ORDER#010'", orders[11:] + ["PROFILE"]), (" AND SK >= 'ORDER#010'", orders[10:] + ["PROFILE"]),
+                (" AND SK BETWEEN 'ORDER#003' AND 'ORDER#005'", orders[3:6]), (" AND SK = 'none'", [])]:
+            with self.subTest(condition):
+                self.assertEqual(self.keys("PK = 'CUSTOMER#1'" + condition), wanted)
+                self.assertEqual(self.keys("PK = 'CUSTOMER#1'" + condition, "--descending"), wanted[::-1])
+
+    def test_query_filters_limits_and_selects(self):
+        begins = "PK = 'CUSTOMER#1' AND begins_with(SK, 'ORDER#')"
+        self.assertEqual(self.keys(begins, "--where", "Paid = true AND Total > 5"), ["ORDER#006", "ORDER#008", "ORDER#010"])
+        self.assertEqual(self.keys(begins, "--limit", "2"), ["ORDER#000", "ORDER#001"])
+        items = refold.query(self.table, begins, "--limit=1", "--select", "Total,None,Total")
+        self.assertEqual([list(item) for item in items], [["Total"]])
+
+    def test_query_adds_up_exactly(self):
+        begins = "PK = 'CUSTOMER#1' AND begins_with(SK, 'ORDER#')"
+        out, _ = refold.run("query", self.table, begins, "--sum", "Total")
+        self.assertEqual(out, "67.2\n")
+        out, _ = refold.run("query", self.table, "PK = 'CUSTOMER#1'", "--sum", "Total * 2", "--format", "json")
+        self.assertEqual(json.loads(out), {"sum": "134.4", "items": ORDERS + 1})
+        _, err = refold.run("query", self.table, "PK = 'CUSTOMER#1'", "--sum", "SK", expect=3)
+        self.assertIn("of type S, not N", err)
+
+    def test_query_merges_shards(self):
+        merged = self.keys("PK = 'EVENTS#{shard}'", "--shards", "3")
+        self.assertEqual(len(merged), 12)
+        self.assertEqual(merged, sorted(merged))
+        self.assertEqual(self.keys("PK = 'EVENTS#{shard}'", "--shards", "3", "--descending"), merged[::-1])
+        out, _ = refold.run("query", self.table, "PK = 'EVENTS#{shard}'", "--shards", "3", "--sum", "Shard")
+        self.assertEqual(out, "12\n")
+
+    def test_query_says_what_is_wrong_with_it(self):
+        for arguments, message in [
+                (["Total = 1"], "Total is no key attribute"), (["PK = 1"], "PK is of type S, not N"), (["PK ="], "column 5"),
+                (["PK = 'a'", "--index", "X"], "no index 'X'"), (["PK = 'a'", "--where", "Total"], "--where"),
+                (["PK = 'a'", "--limit", "0"], "--limit"), (["PK = 'a'", "--shards", "2"], "{shard}"),
+                (["PK = '{shard}'"], "--shards"), ([], "argument is missing")]:
+            with self.subTest(arguments):
+                out, err = refold.run("query", self.table, *arguments, expect=2)
+                self.assertIn(message, err)
+                self.assertEqual(out, "")
+
+    def test_text_of_items_cannot_command_the_terminal(self):
+        out, _ = refold.run("query", self.table, "PK = 'CUSTOMER#1' AND SK = 'PROFILE'")
+        self.assertEqual(out, 'PK          SK       Name           Tags\n'
+                              'CUSTOMER#1  PROFILE  Ada\\n\\x1b[31m  ["a","b"]\n')
+
+    # --- show, verify
+
+    def test_show_prints_a_collection(self):
+        out, _ = refold.run("show", self.table, "EVENTS#1")
+        self.assertEqual(out, "PK        SK   Shard\nEVENTS#1  004      1\nEVENTS#1  009      1\nEVENTS#1  014      1\nEVENTS#1  019      1\n")
+        out, _ = refold.run("show", self.table, "EVENTS#1", "--format", "json")
+        self.assertEqual(len(out.splitlines()), 4)
+        self.assertEqual(refold.run("show", self.table, "nobody"), ("", ""))
+
+    def test_show_describes_the_table(self):
+        out, _ = refold.run("show", self.table)
+        self.assertIn("key PK:S / SK:S, 25 items", out)
+        self.assertIn("CUSTOMER#1", out)
+        described = json.loads(refold.run("show", self.table, "--format", "json")[0])
+        self.assertEqual((described["items"], described["sort"]), (25, [{"name": "SK", "type": "S"}]))
+
+    def test_verify_finds_nothing_wrong(self):
+        self.assertIn("25 items, 0 indexes: 0 findings", refold.run("verify", self.table)[0])
+        self.assertEqual(json.loads(refold.run("verify", self.table, "--format", "json")[0]),
+                         {"findings": [], "items": 25, "sound": True})
+
+    # --- export
+
+    def test_export_is_read_back_the_same(self):
+        file = self.path("out.jsonl")
+        out, _ = refold.run("export", self.table, "--to", file)
+        self.assertIn("25 items exported", out)
+        other = self.path("other.refold")
+        refold.run("import", other, "--from", file)
+        with open(file, encoding="utf-8") as exported:
+            self.assertEqual(refold.export(other), exported.read())
+        self.assertEqual(os.listdir(self.folder).count("out.jsonl"), 1)
+        self.assertEqual([name for name in os.listdir(self.folder) if ".tmp" in name], [])
+
+    def test_export_leaves_a_standing_file_alone_until_it_is_complete(self):
+        file = self.write("out.jsonl", "old")
+        os.mkdir(self.path("none"))
+        os.chmod(self.path("none"), 0o500)
+        refold.run("export", self.path("missing.refold"), "--to", file, expect=1)
+        with open(file, encoding="utf-8") as kept:
+            self.assertEqual(kept.read(), "old")
+        _, err = refold.run("export", self.table, "--to", self.path("nowhere/out.jsonl"), expect=1)
+        self.assertIn("nowhere/out.jsonl", err)
+        refold.run("export", self.table, expect=2)
+
+    # --- pipes and signals
+
+    def test_a_closed_pipe_is_a_failure_with_a_message(self):
+        for arguments in (["export", self.large, "--to", "-"], ["query", self.table, "PK = 'CUSTOMER#1'"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run([PROGRAM, *arguments], stdout=writer, stderr=subprocess.PIPE, check=False)
+            os.close(writer)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(b"Broken pipe", done.stderr)
+
+    def test_a_full_disk_is_a_failure_with_a_message(self):
+        for arguments in (["export", self.large, "--to", "-"], ["show", self.table], ["version"], ["help"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(b"No space left on device", done.stderr)
+
+    def blocked_export(self):
+        """An export that waits for somebody to read from its pipe."""
+        export = subprocess.Popen([PROGRAM, "export", self.large, "--to", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        export.stdout.read(1)
+        return export
+
+    def test_a_signal_stops_where_it_is_safe(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            export = self.blocked_export()
+            export.send_signal(number)
+            time.sleep(0.2)
+            out, err = export.communicate(timeout=20)
+            self.assertEqual(export.returncode, 5)
+            self.assertIn(b"interrupted", err)
+            self.assertLess(len(out.splitlines()), MANY)
+
+    def test_a_second_signal_ends_at_once(self):
+        export = self.blocked_export()
+        export.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        self.assertIsNone(export.poll())
+        export.send_signal(signal.SIGINT)
+        self.assertEqual(export.wait(timeout=20), 5)
+        export.stdout.close()
+        export.stderr.close()
+
+    # --- the program as a whole
+
+    def test_configuration_names_tables(self):
+        self.write("refold.json", json.dumps({"targets": {"shop": self.table}, "table": "shop"}))
+        self.assertIn("25 items", self.run_here("show", "shop")[0])
+        self.assertIn("25 items", self.run_here("show")[0])
+        self.assertIn("EVENTS#1", self.run_here("show", "EVENTS#1")[0])
+        self.assertEqual(len(self.run_here("query", "PK = 'EVENTS#1'", "--format=json")[0].splitlines()), 4)
+        self.write("refold.json", '{"targets": {"shop": "shop.refold"}, "tabel": "shop"}')
+        self.assertIn("unknown member 'tabel'", self.run_here("show", "shop", expect=2)[1])
+        self.assertIn("refold", self.run_here("--version")[0])
+
+    def test_usage_errors_are_exit_2_with_the_nearest_word(self):
+        for arguments, message in [
+                (["qurey", self.table], "did you mean 'query'?"), (["show", self.table, "--formt", "json"], "did you mean --format?"),
+                (["show"], "no TABLE"), (["show", "shop"], "'shop' is no table"), ([], "refold --help"),
+                (["show", self.table, "a", "b"], "unexpected argument 'b'")]:
+            with self.subTest(arguments):
+                out, err = self.run_here(*arguments, expect=2)
+                self.assertTrue(err.startswith("refold: "), err)
+                self.assertIn(message, err)
+                self.assertEqual(out, "")
+
+    def test_a_missing_table_is_exit_1(self):
+        for command in (["show"], ["verify"], ["export", "--to", "-"], ["query", "PK = 'a'"]):
+            out, err = self.run_here(command[0], "none.refold", *command[1:], expect=1)
+            self.assertIn("none.refold", err)
+            self.assertEqual(out, "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_passwords_are_never_printed(self):
+        for arguments in (["show", "postgresql://me:geheim@h/d"], ["frobnicate", "postgresql://me:geheim@h/d"],
+                          ["show", self.table, "a", "postgresql://me:geheim@h/d"],
+                          ["import", "new.refold", "--map", self.write("map.json", "{}"), "--from", "host=127.0.0.1 port=1 password=geheim"],
+                          ["import", "new.refold", "--map", "map.json", "--from", "postgresql://me:geheim@127.0.0.1:1/d"]):
+            out, err = self.run_here(*arguments, expect=(1, 2))
+            self.assertNotIn("geheim", out + err)
+
+    def test_help_covers_every_command(self):
+        listed = [row.split()[0] for row in self.run_here("help")[0].split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+        self.assertGreater(len(listed), 7)
+        for command in listed:
+            text, _ = self.run_here("help", command)
+            self.assertEqual(text, self.run_here(command, "--help")[0])
+            self.assertTrue(text.startswith(f"Usage: refold {command} "), text)
+
+    def test_nothing_heavy_happens_at_the_start(self):
+        best = 1.0
+        for _ in range(20):
+            started = time.perf_counter()
+            subprocess.run([PROGRAM, "version"], stdout=subprocess.DEVNULL, check=True)
+            best = min(best, time.perf_counter() - started)
+        self.assertLess(best, 0.010)
+
+    # --- plans
+
+    def test_new_begins_the_next_plan(self):
+        for name, file in [("Open orders!", "plans/0001_open_orders.json"), ("  a--b ", "plans/0002_a_b.json")]:
+            self.assertEqual(self.run_here("new", name)[0], file + "\n")
+        with open(self.path("plans/0001_open_orders.json"), encoding="utf-8") as plan:
+            self.assertIn('"description": "Open orders!"', plan.read())
+        os.rename(self.path("plans/0002_a_b.json"), self.path("plans/0041_a_b.json"))
+        self.assertEqual(self.run_here("new", 'say "x"')[0], "plans/0042_say_x.json\n")
+        self.assertIn("no letter or digit", self.run_here("new", "!!", expect=2)[1])
+        # A plan that does nothing yet is no plan.
+        self.assertIn("plans/0042_say_x.json:", self.run_here("check", expect=2)[0])
+
+    def test_check_reports_every_file_with_its_place(self):
+        os.mkdir(self.path("plans"))
+        self.write("plans/0001_good.json", '{"steps": [{"where": "Kind = \'a\'", "set": {"Kind": "b"}}]}')
+        out, _ = self.run_here("check", self.table)
+        self.assertIn("pass: 1 step: converges, proved", out)
+        self.write("plans/0002_bad.json", '{"steps": [\n  {"where": "Kind =", "set": {"A": 1}}]}')
+        self.write("plans/0003_bad.json", '{"steps": [{"set": {"A": "${"}}]}')
+        out, err = self.run_here("check", expect=2)
+        self.assertIn("plans/0002_bad.json:2:", out)
+        self.assertIn("plans/0003_bad.json:1:", out)
+        self.assertIn("2 of 3 files are wrong", err)
+
+    def test_check_compares_keys_with_the_table(self):
+        os.mkdir(self.path("plans"))
+        self.write("plans/0001_key.json", '{"steps": [{"set": {"PK": "x"}}]}')
+        self.assertIn("PK", self.run_here("check", self.table, expect=2)[0])
+        mapped = self.write("map.json", '{"table": {"partition": "Id:S"}, "entities": [{"name": "A", "from": "a", "key": {"Id": "${id}"}}]}')
+        self.assertIn("keys", self.run_here("check", self.table, "--map", mapped, expect=2)[0])
+
+    # --- terminals
+
+    def on_terminal(self, *arguments, columns=40, **environment):
+        """What a terminal of that width shows."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        program = subprocess.Popen([PROGRAM, *arguments], stdout=slave, stderr=slave, env={**os.environ, **environment})
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                chunk = os.read(master, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            shown += chunk
+        os.close(master)
+        self.assertEqual(program.wait(timeout=20), 0)
+        return shown.decode()
+
+    def test_a_terminal_gets_short_lines_and_underlined_heads(self):
+        shown = self.on_terminal("show", self.large, "k000007", columns=30)
+        self.assertIn("\033[4m", shown)
+        for row in shown.replace("\033[4m", "").replace("\033[0m", "").splitlines():
+            self.assertLessEqual(len(row), 30)
+        self.assertIn("…", shown)
+        self.assertNotIn("\033[4m", self.on_terminal("show", self.large, "k000007", NO_COLOR="1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
