@@ -13,9 +13,9 @@ void expr_list_add(struct expr_list *list, struct arena *arena, const struct exp
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
-        const struct expr **items = arena_alloc(arena, capacity * sizeof *items);
+        const struct expr **items = arena_alloc(arena, capacity * sizeof(void *));
         if (list->count > 0) {
-            memcpy(items, list->items, list->count * sizeof *items);
+            memcpy(items, list->items, list->count * sizeof(void *));
         }
         list->items = items;
         list->capacity = capacity;
@@ -155,6 +155,7 @@ static const struct expr *check_argument(struct builder *builder, const struct e
 /* DynamoDB refuses bounds that nothing lies between. */
 static const struct expr *check_bounds(struct builder *builder, const struct expr *node)
 {
+    assert(node->arguments != NULL && node->argument_count == 3);
     struct value low = node->arguments[1]->constant;
     struct value high = node->arguments[2]->constant;
     if (value_is_missing(low) || value_is_missing(high)) {

@@ -140,9 +140,6 @@ bool expr_date_check_pattern(struct str pattern, struct error *err)
 
 static bool read_digits(struct str text, size_t at, size_t count, int *out)
 {
-    if (count > text.len - at) {
-        return false;
-    }
     int n = 0;
     for (size_t i = at; i < at + count; i++) {
         if (text.ptr[i] < '0' || text.ptr[i] > '9') {
@@ -154,29 +151,30 @@ static bool read_digits(struct str text, size_t at, size_t count, int *out)
     return true;
 }
 
+/* Reads what stands at pattern.ptr[*i], a field or a literal, and moves both places past it. */
+static bool read_piece(struct str text, struct str pattern, size_t *at, size_t *i,
+                       struct fields *out)
+{
+    enum field field = field_at(pattern, *i);
+    size_t len = field == FIELD_COUNT ? 1 : kinds[field].letters.len;
+    if (len > text.len - *at) {
+        return false;
+    }
+    bool ok = field == FIELD_COUNT ? text.ptr[*at] == pattern.ptr[*i]
+                                   : read_digits(text, *at, len, &out->of[field]);
+    *at += len;
+    *i += len;
+    return ok;
+}
+
 /* Reads the pattern at *at and moves past it. */
 static bool read_fields(struct str text, struct str pattern, size_t *at, struct fields *out)
 {
-    size_t here = *at;
-    for (size_t i = 0; i < pattern.len;) {
-        enum field field = field_at(pattern, i);
-        if (field == FIELD_COUNT) {
-            if (here >= text.len || text.ptr[here] != pattern.ptr[i]) {
-                return false;
-            }
-            here++;
-            i++;
-            continue;
-        }
-        size_t len = kinds[field].letters.len;
-        if (here > text.len || !read_digits(text, here, len, &out->of[field])) {
-            return false;
-        }
-        here += len;
-        i += len;
+    bool ok = true;
+    for (size_t i = 0; ok && i < pattern.len;) {
+        ok = read_piece(text, pattern, at, &i, out);
     }
-    *at = here;
-    return true;
+    return ok;
 }
 
 static bool is_date(const struct fields *fields)
@@ -191,9 +189,9 @@ static bool is_date(const struct fields *fields)
 
 static int64_t seconds_of(const struct fields *fields)
 {
-    return (int64_t)(days_to(fields) - DAYS_TO_1970) * DAY_SECONDS +
-           fields->of[HOUR] * HOUR_SECONDS + fields->of[MINUTE] * MINUTE_SECONDS +
-           fields->of[SECOND];
+    int of_day =
+        fields->of[HOUR] * HOUR_SECONDS + fields->of[MINUTE] * MINUTE_SECONDS + fields->of[SECOND];
+    return (int64_t)(days_to(fields) - DAYS_TO_1970) * DAY_SECONDS + of_day;
 }
 
 static const struct fields least = {{[MONTH] = 1, [DAY] = 1}};

@@ -67,7 +67,7 @@ static bool write_moment(struct evaluation *in, struct moment moment, struct str
 static bool convert(struct evaluation *in, struct value v, struct str from, struct str to,
                     struct value *out)
 {
-    struct moment moment;
+    struct moment moment = {0};
     if (!read_moment(v, from, &moment, in->err)) {
         return error_wrap(in->err, "%s", expr_literal_shown(v).text);
     }

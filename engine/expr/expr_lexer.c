@@ -78,19 +78,29 @@ static size_t digits_length(struct str s, size_t from)
     return to - from;
 }
 
-/* Digits, then .digits, then e and digits; what does not follow this form is left unread. */
+/* e, perhaps a sign, and digits; 0 if that does not stand at `from`. */
+static size_t exponent_length(struct str s, size_t from)
+{
+    if (from >= s.len || (s.ptr[from] != 'e' && s.ptr[from] != 'E')) {
+        return 0;
+    }
+    size_t at = from + 1;
+    if (at < s.len && (s.ptr[at] == '+' || s.ptr[at] == '-')) {
+        at++;
+    }
+    size_t digits = digits_length(s, at);
+    return digits == 0 ? 0 : at + digits - from;
+}
+
+/* Digits, then .digits, then an exponent; what does not follow this form is left unread. */
 static size_t number_length(struct str s)
 {
     size_t len = digits_length(s, 0);
-    if (len + 1 < s.len && s.ptr[len] == '.' && is_digit(s.ptr[len + 1])) {
-        len += 1 + digits_length(s, len + 1);
+    if (len < s.len && s.ptr[len] == '.') {
+        size_t decimals = digits_length(s, len + 1);
+        len += decimals == 0 ? 0 : 1 + decimals;
     }
-    if (len < s.len && (s.ptr[len] == 'e' || s.ptr[len] == 'E')) {
-        size_t sign = len + 1 < s.len && (s.ptr[len + 1] == '+' || s.ptr[len + 1] == '-') ? 1 : 0;
-        size_t digits = digits_length(s, len + 1 + sign);
-        len += digits == 0 ? 0 : 1 + sign + digits;
-    }
-    return len;
+    return len + exponent_length(s, len);
 }
 
 /* From the quote that s begins with to its fellow, doubled ones passed over; 0 if there is none. */

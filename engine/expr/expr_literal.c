@@ -33,14 +33,15 @@ static void write_binary(struct str bytes, struct buffer *out)
     buffer_add_char(out, '\'');
 }
 
-static void write_set_member(enum value_type type, struct str member, struct buffer *out)
+/* S, N or B from its bytes: also as a member of a set. */
+static void write_scalar(enum value_type type, struct str bytes, struct buffer *out)
 {
     struct number n;
     if (type == VALUE_S) {
-        expr_literal_write_string(member, out);
+        expr_literal_write_string(bytes, out);
     } else if (type == VALUE_B) {
-        write_binary(member, out);
-    } else if (number_decode((const unsigned char *)member.ptr, member.len, &n) > 0) {
+        write_binary(bytes, out);
+    } else if (number_decode((const unsigned char *)bytes.ptr, bytes.len, &n) > 0) {
         write_number(&n, out);
     }
 }
@@ -52,42 +53,9 @@ static void write_set(struct value v, struct buffer *out)
     buffer_add(out, STR("<<"));
     for (bool first = true; value_next_member(&iter, &member); first = false) {
         buffer_add(out, first ? STR("") : STR(", "));
-        write_set_member(iter.member, member, out);
+        write_scalar(iter.member, member, out);
     }
     buffer_add(out, STR(">>"));
-}
-
-static void write_members(struct value v, struct buffer *out);
-
-void expr_literal_write(struct value v, struct buffer *out)
-{
-    switch (value_type(v)) {
-    case VALUE_S:
-        expr_literal_write_string(value_bytes(v), out);
-        break;
-    case VALUE_N: {
-        struct number n = value_number(v);
-        write_number(&n, out);
-        break;
-    }
-    case VALUE_B:
-        write_binary(value_bytes(v), out);
-        break;
-    case VALUE_BOOL:
-        buffer_add(out, value_bool(v) ? STR("true") : STR("false"));
-        break;
-    case VALUE_L:
-    case VALUE_M:
-        write_members(v, out);
-        break;
-    case VALUE_SS:
-    case VALUE_NS:
-    case VALUE_BS:
-        write_set(v, out);
-        break;
-    default:
-        buffer_add(out, STR("null"));
-    }
 }
 
 static void write_members(struct value v, struct buffer *out)
@@ -105,6 +73,30 @@ static void write_members(struct value v, struct buffer *out)
         expr_literal_write(member.value, out);
     }
     buffer_add_char(out, named ? '}' : ']');
+}
+
+void expr_literal_write(struct value v, struct buffer *out)
+{
+    switch (value_type(v)) {
+    case VALUE_S:
+    case VALUE_N:
+    case VALUE_B:
+        write_scalar(value_type(v), value_bytes(v), out);
+        break;
+    case VALUE_BOOL:
+        buffer_add(out, value_bool(v) ? STR("true") : STR("false"));
+        break;
+    case VALUE_L:
+    case VALUE_M:
+        write_members(v, out);
+        break;
+    case VALUE_MISSING:
+    case VALUE_NULL:
+        buffer_add(out, STR("null"));
+        break;
+    default:
+        write_set(v, out);
+    }
 }
 
 /* How much of s fits in `max` bytes without cutting a character. */
@@ -126,7 +118,9 @@ static void show_text(struct shown *shown, const char *quote, struct str s)
     (void)snprintf(shown->text + used, sizeof shown->text - used, " %s%.*s%s%s", quote, (int)len,
                    s.ptr, len < s.len ? "..." : "", quote);
     for (char *c = shown->text; *c != '\0'; c++) {
-        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            *c = '?';
+        }
     }
 }
 

@@ -73,22 +73,24 @@ static void add_condition(struct drawn *drawn, int depth);
 
 static void add_value(struct drawn *drawn, int depth);
 
-static bool is_letter(char c)
+/* A 'c' or 'v' with nothing of a word or a call beside it. */
+static bool is_place(const char *template, const char *at)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '(';
+    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    bool begins = at == template || strchr(others, at[-1]) == NULL;
+    bool ends = at[1] == '\0' || strchr(others, at[1]) == NULL;
+    return (*at == 'c' || *at == 'v') && begins && ends && at[1] != '(';
 }
 
-static void add_template(struct drawn *drawn, const char *text, int depth)
+static void add_template(struct drawn *drawn, const char *template, int depth)
 {
-    for (const char *c = text; *c != '\0' && drawn->len < DRAWN_MAX_BYTES; c++) {
-        bool alone =
-            (c == text || !is_letter(c[-1]) || c[-1] == '(') && !is_letter(c[1]) && c[1] != '\'';
-        if (alone && *c == 'c') {
-            add_condition(drawn, depth + 1);
-        } else if (alone && *c == 'v') {
-            add_value(drawn, depth + 1);
-        } else {
+    for (const char *c = template; *c != '\0' && drawn->len < DRAWN_MAX_BYTES; c++) {
+        if (!is_place(template, c)) {
             drawn->text[drawn->len++] = *c;
+        } else if (*c == 'c') {
+            add_condition(drawn, depth + 1);
+        } else {
+            add_value(drawn, depth + 1);
         }
     }
 }
