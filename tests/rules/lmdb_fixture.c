@@ -44,10 +44,13 @@ struct index_desc fixture_index(const char *name, const char *partition, const c
 void fixture_make_indexed(struct fixture *fixture, const char *partition, const char *sort,
                           const struct index_desc *indexes, size_t count)
 {
-    *fixture = (struct fixture){.folder = "/tmp/refold-lmdb-XXXXXX"};
+    /* In memory where that is possible: tests flush all the time. */
+    bool memory = access("/dev/shm", W_OK) == 0;
+    *fixture = (struct fixture){.arena = arena_new()};
+    (void)snprintf(fixture->folder, sizeof fixture->folder, "%s/refold-lmdb-XXXXXX",
+                   memory ? "/dev/shm" : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(fixture->folder));
     (void)snprintf(fixture->path, sizeof fixture->path, "%s/t.refold", fixture->folder);
-    fixture->arena = arena_new();
     struct table_desc table = {.name = STR("t"),
                                .keys = fixture_keys(partition, sort),
                                .indexes = indexes,

@@ -51,8 +51,9 @@ static bool is_in_place(struct verify *verify, MDB_val at)
         return false;
     }
     size_t len = before->head_len + before->sort_len;
-    size_t shorter = len < key->head_len + key->sort_len ? len : key->head_len + key->sort_len;
-    return memcmp(before->bytes, key->bytes, shorter) < 0;
+    size_t key_len = key->head_len + key->sort_len;
+    int order = memcmp(before->bytes, key->bytes, len < key_len ? len : key_len);
+    return order < 0 || (order == 0 && len < key_len);
 }
 
 static int check_entry(struct verify *verify, size_t place, const struct key *table_key,
