@@ -286,10 +286,15 @@ static bool parse_map(const struct parse *parse, const struct json *json, struct
     return settle(parse, json, out);
 }
 
-/* `inner`, converted to the type. */
+/* `inner`, converted to the type; what has it anyway stays as it is, but for "${expr}" alone, which
+ * would convert for a key. */
 static bool make_typed(const struct parse *parse, const struct json *json, enum value_type type,
                        const struct template *inner, struct template *out)
 {
+    if (inner->type == type && inner->kind != TEMPLATE_EXPR) {
+        *out = *inner;
+        return true;
+    }
     struct template_member *member = arena_alloc(parse->arena, sizeof *member);
     *member = (struct template_member){{"", 0}, keep(parse, inner)};
     *out = (struct template){.kind = TEMPLATE_TYPED,

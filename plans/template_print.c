@@ -34,6 +34,14 @@ static void print_text(const struct print *print, const struct template *templat
 
 static void print_template(const struct print *print, const struct template *template);
 
+/* A set says of what type its members are; they need not. */
+static const struct template *shown(const struct template *set, size_t member)
+{
+    const struct template *template = set->members[member].template;
+    bool says_twice = set->kind == TEMPLATE_SET && template->kind == TEMPLATE_TYPED;
+    return says_twice ? template->members[0].template : template;
+}
+
 static void print_members(const struct print *print, const struct template *template)
 {
     bool named = template->kind == TEMPLATE_MAP;
@@ -46,7 +54,7 @@ static void print_members(const struct print *print, const struct template *temp
             json_write_string(print->out, template->members[i].name);
             buffer_add_char(print->out, ':');
         }
-        print_template(print, template->members[i].template);
+        print_template(print, shown(template, i));
     }
     buffer_add_char(print->out, named ? '}' : ']');
 }
