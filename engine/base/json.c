@@ -1,6 +1,5 @@
 #include "engine/base/json.h"
 
-#include "engine/base/buffer.h"
 #include "engine/base/utf8.h"
 
 #include <stdlib.h>
@@ -53,18 +52,27 @@ static size_t skip_comment(struct reader *reader, size_t at)
     return (size_t)(end - text.ptr) + 2;
 }
 
+static bool is_between_tokens(char c)
+{
+    return c == ',' || c == ':' || c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_comment(const struct reader *reader, size_t at)
+{
+    struct str text = reader->text;
+    return reader->comments && text.ptr[at] == '/' && at + 1 < text.len &&
+           (text.ptr[at + 1] == '/' || text.ptr[at + 1] == '*');
+}
+
 /* To the first byte of the next token. yajl has already checked the marks between values. */
 static size_t skip_to_token(struct reader *reader)
 {
-    struct str text = reader->text;
     size_t at = reader->at;
-    while (at < text.len) {
-        char c = text.ptr[at];
-        if (reader->comments && c == '/' && at + 1 < text.len &&
-            (text.ptr[at + 1] == '/' || text.ptr[at + 1] == '*')) {
-            at = skip_comment(reader, at);
-        } else if (c != '\0' && strchr(" \t\n\v\f\r,:", c) != NULL) {
+    while (at < reader->text.len) {
+        if (is_between_tokens(reader->text.ptr[at])) {
             at++;
+        } else if (is_comment(reader, at)) {
+            at = skip_comment(reader, at);
         } else {
             break;
         }
@@ -436,57 +444,4 @@ size_t json_string_offset(struct str text, const struct json *string, size_t at)
         place += size;
     }
     return place;
-}
-
-/* The letter of a short escape, or NUL. */
-static char short_escape(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\':
-        return c;
-    case '\b':
-        return 'b';
-    case '\f':
-        return 'f';
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    default:
-        return '\0';
-    }
-}
-
-static void write_escape(struct buffer *out, char c)
-{
-    char letter = short_escape(c);
-    if (letter == '\0') {
-        buffer_format(out, "\\u%04x", (unsigned)c);
-        return;
-    }
-    buffer_add_char(out, '\\');
-    buffer_add_char(out, letter);
-}
-
-void json_write_string(struct buffer *out, struct str s)
-{
-    char *place = buffer_reserve(out, s.len + 2);
-    place[0] = '"';
-    out->len++;
-    size_t start = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        if (c < 0x20 || c == '"' || c == '\\') {
-            buffer_add(out, (struct str){s.ptr + start, i - start});
-            write_escape(out, s.ptr[i]);
-            start = i + 1;
-        }
-    }
-    if (start < s.len) {
-        buffer_add(out, (struct str){s.ptr + start, s.len - start});
-    }
-    buffer_add_char(out, '"');
 }
