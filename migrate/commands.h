@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+extern const struct command command_apply;
 extern const struct command command_check;
 extern const struct command command_export;
 extern const struct command command_help;

@@ -1,5 +1,6 @@
 #include "migrate/ledger.h"
 
+#include "engine/base/buffer.h"
 #include "migrate/ledger_json.h"
 
 #include <inttypes.h>
@@ -123,19 +124,53 @@ bool ledger_next_pass(struct store *store, struct store_reader *reader, uint64_t
     return ok;
 }
 
+/* Appends controls that delete what begins with the prefix to a buffer of struct control. */
+static bool collect(struct store_reader *reader, struct str prefix, struct arena *arena,
+                    struct buffer *out, struct error *err)
+{
+    struct control *controls = NULL;
+    size_t count = 0;
+    if (!store_control_list(reader, prefix, arena, &controls, &count, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct control gone = {.name = controls[i].name};
+        buffer_add(out, (struct str){(const char *)&gone, sizeof gone});
+    }
+    return true;
+}
+
+static bool commit_all(struct store *store, const struct buffer *controls, struct error *err)
+{
+    return ledger_commit(store, (const struct control *)(const void *)controls->bytes,
+                         controls->len / sizeof(struct control), err);
+}
+
 bool ledger_forget(struct store *store, struct store_reader *reader, struct str prefix,
                    struct error *err)
 {
     struct arena *arena = arena_new();
-    struct control *controls = NULL;
-    size_t count = 0;
-    bool ok = store_control_list(reader, prefix, arena, &controls, &count, err);
-    for (size_t i = 0; ok && i < count; i++) {
-        controls[i] = (struct control){.name = controls[i].name};
-    }
-    ok = ok && ledger_commit(store, controls, count, err);
+    struct buffer controls = {0};
+    bool ok = collect(reader, prefix, arena, &controls, err) && commit_all(store, &controls, err);
+    buffer_free(&controls);
     arena_free(arena);
     return ok;
+}
+
+bool ledger_settle(struct store *store, struct store_reader *reader,
+                   const struct ledger_record *record, struct error *err)
+{
+    struct arena *arena = arena_new();
+    struct control own = ledger_control(record, arena);
+    struct str checkpoints = arena_format(arena, "checkpoint/%010" PRIu32 "/", record->version);
+    struct str verdicts = arena_format(arena, "probe/%010" PRIu32 "/", record->version);
+    struct buffer controls = {0};
+    buffer_add(&controls, (struct str){(const char *)&own, sizeof own});
+    bool ok = collect(reader, checkpoints, arena, &controls, err) &&
+              collect(reader, verdicts, arena, &controls, err) && commit_all(store, &controls, err);
+    buffer_free(&controls);
+    arena_free(arena);
+    return ok || error_wrap(err, "writing the ledger");
 }
 
 struct str ledger_now(struct arena *arena)

@@ -51,6 +51,10 @@ MUST_CHECK bool ledger_next_pass(struct store *store, struct store_reader *reade
 MUST_CHECK bool ledger_forget(struct store *store, struct store_reader *reader, struct str prefix,
                               struct error *err);
 
+/* Writes the record and deletes what its pass kept, checkpoints and verdicts, in one commit. */
+MUST_CHECK bool ledger_settle(struct store *store, struct store_reader *reader,
+                              const struct ledger_record *record, struct error *err);
+
 /* Now in UTC, "2026-04-18T03:04:05Z"; and "user@host, process 123". */
 struct str ledger_now(struct arena *arena);
 struct str ledger_who(struct arena *arena);

@@ -89,6 +89,7 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
         (void)cJSON_AddItemToArray(changes, change_to_json(&record->changes[i]));
     }
     (void)cJSON_AddNumberToObject(object, "undo_before", (double)record->undo_before);
+    (void)cJSON_AddNumberToObject(object, "undo_skip", (double)record->undo_skip);
     (void)cJSON_AddNumberToObject(object, "undone", (double)record->undone);
     (void)cJSON_AddNumberToObject(object, "left", (double)record->left);
     return object;
@@ -249,6 +250,7 @@ static bool read_plain(const cJSON *object, struct arena *arena, struct ledger_r
            ledger_json_text(object, "ended", arena, &out->ended, err) &&
            ledger_json_text(object, "who", arena, &out->who, err) &&
            ledger_json_number(object, "undo_before", &out->undo_before, err) &&
+           ledger_json_number(object, "undo_skip", &out->undo_skip, err) &&
            ledger_json_number(object, "undone", &out->undone, err) &&
            ledger_json_number(object, "left", &out->left, err);
 }

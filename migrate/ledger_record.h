@@ -56,6 +56,7 @@ struct ledger_record {
     struct index_change *changes; /* in the order in which they were made */
     size_t change_count;
     uint64_t undo_before; /* rolling back: undo frames below this are still to do */
+    uint64_t undo_skip;   /* of the newest of them, so many records are done */
     uint64_t undone;      /* rolling back: writes taken back */
     uint64_t left;        /* rolling back: what was left alone, as it was changed since */
 };

@@ -248,10 +248,18 @@ static bool is_quiet(struct probe_groups *groups, const struct probe_holder *hol
     return true;
 }
 
+/* What keep_newer compares of the standing item. */
+static struct value holder_newer(const struct probe_groups *groups,
+                                 const struct probe_holder *holder)
+{
+    const struct member *winner = member_at(groups, groups->winner);
+    return value_member(holder->item, step_of(groups, winner->step)->newer);
+}
+
 /* keep_newer: the standing item keeps the key. */
 static bool holder_is_newer(const struct probe_groups *groups, const struct probe_holder *holder)
 {
-    int order = compare_newer(holder->newer, groups->winner_newer);
+    int order = compare_newer(holder_newer(groups, holder), groups->winner_newer);
     return (order != 0 ? order : compare_keys(&holder->key, &groups->winner_key)) > 0;
 }
 
@@ -278,7 +286,7 @@ static void close_group(struct probe_groups *groups, const struct key *target,
     const struct member *winner = member_at(groups, groups->winner);
     enum collision policy = step_of(groups, winner->step)->collision;
     if (policy == COLLISION_KEEP_NEWER && holder != NULL &&
-        !comparable(holder->newer, groups->winner_newer)) {
+        !comparable(holder_newer(groups, holder), groups->winner_newer)) {
         groups->mixed = true;
     }
     bool unsettled = holder != NULL && !holder->settled && decides(policy);

@@ -27,7 +27,7 @@ struct probe_claim {
 struct probe_holder {
     struct key key;
     uint64_t digest;
-    struct value newer;
+    struct value item;
     bool unchanged; /* the pass leaves it as it is */
     bool settled;   /* the pass neither moves it nor lets it put items */
 };

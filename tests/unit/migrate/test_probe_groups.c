@@ -1,4 +1,5 @@
 #include "engine/base/arena.h"
+#include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "migrate/probe_groups.h"
 #include "tests/support/suite.h"
@@ -150,6 +151,15 @@ static struct value newer_of(struct arena *arena, const struct event *event)
                : value_string(arena, (struct str){event->newer, strlen(event->newer)});
 }
 
+static struct value item_since(struct arena *arena, const struct event *event)
+{
+    struct attribute at = {STR("At"), newer_of(arena, event)};
+    struct value item = {NULL, 0};
+    struct error err = {0};
+    ck_assert(value_map(arena, &at, 1, &item, &err));
+    return item;
+}
+
 static void feed(struct probe_groups *groups, const struct event *event, struct arena *arena)
 {
     if (event->source != '.') {
@@ -164,7 +174,7 @@ static void feed(struct probe_groups *groups, const struct event *event, struct 
     struct key target = key_named(arena, event->target);
     struct probe_holder holder = {.key = target,
                                   .digest = event->content,
-                                  .newer = newer_of(arena, event),
+                                  .item = item_since(arena, event),
                                   .unchanged = !event->changes,
                                   .settled = !event->moves};
     probe_groups_end(groups, &target, event->held ? &holder : NULL);

@@ -1,0 +1,172 @@
+#include "migrate/commands.h"
+#include "migrate/dry_run.h"
+#include "migrate/plan_folder.h"
+#include "migrate/report.h"
+#include "migrate/runner.h"
+#include "migrate/runner_compile.h"
+#include "migrate/runner_report.h"
+#include "migrate/runner_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct option options[] = {
+    {"plans", "DIR", "the folder of plans (default plans)"},
+    {"to", "VERSION", "apply up to and with this version (default: all)"},
+    {"dry-run", NULL, "say what would happen; nothing is written to the table"},
+    {"workers", "N", "threads that read and compute (default: one a processor)"},
+    {"segments", "N", "parts that the table is read in (default 64)"},
+    {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
+    {"temp", "DIR", "where sorted runs go (default: beside the table)"},
+};
+
+/* Plans that are to run, each compiled against the table that the ones before leave. */
+struct pending {
+    struct plan_list plans;
+    struct compiled_stages *stages;
+};
+
+static bool compile_all(const struct runner_session *session, struct pending *pending,
+                        struct error *err)
+{
+    struct table_desc table = session->table;
+    pending->stages =
+        arena_alloc(session->arena, (pending->plans.count + 1) * sizeof *pending->stages);
+    for (size_t i = 0; i < pending->plans.count; i++) {
+        const struct plan *plan = pending->plans.plans[i];
+        const struct ledger_record *record = ledger_find(&session->ledger, plan->version);
+        if (record != NULL && !ledger_stands(record)) {
+            record = NULL;
+        }
+        if (!runner_compile(&plan->steps, record, &table, session->arena, &pending->stages[i],
+                            err)) {
+            return error_wrap(err, "%s", plan->file);
+        }
+    }
+    return true;
+}
+
+static bool find_pending(const struct runner_session *session, const struct plan_list *plans,
+                         struct pending *out, struct error *err)
+{
+    uint64_t to = 0;
+    return invocation_number(session->invocation, "to", 1, UINT32_MAX, 0, &to, err) &&
+           plan_list_pending(plans, &session->ledger, (uint32_t)to, session->arena, &out->plans,
+                             err) &&
+           compile_all(session, out, err);
+}
+
+static void report_nothing(struct invocation *invocation, const struct ledger *ledger)
+{
+    const struct ledger_record *last = ledger_newest(ledger);
+    if (last == NULL) {
+        (void)fprintf(invocation->out, "nothing to do: there are no plans in %s\n",
+                      invocation->plans_dir);
+        return;
+    }
+    struct str name = runner_report_name(last->version, last->name, invocation->arena);
+    (void)fprintf(invocation->out, "nothing to do: all plans are applied, the last is %.*s\n",
+                  STR_ARG(name));
+}
+
+static void report(struct invocation *invocation, const struct ledger *ledger,
+                   struct ledger_record *const *records, size_t count)
+{
+    if (invocation->json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON *list = cJSON_AddArrayToObject(object, "plans");
+        for (size_t i = 0; i < count; i++) {
+            (void)cJSON_AddItemToArray(list, ledger_record_to_json(records[i]));
+        }
+        report_json(invocation, object);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        runner_report_record(invocation, records[i]);
+    }
+    if (count == 0) {
+        report_nothing(invocation, ledger);
+    } else if (records[count - 1]->state == RUN_FAILED) {
+        (void)fprintf(invocation->out,
+                      "hint: mend these items, or roll the plan back and change it; 'refold apply' "
+                      "takes it up again and writes only what is left\n");
+    }
+}
+
+static bool apply_all(struct runner_session *session, const struct pending *pending,
+                      struct error *err)
+{
+    struct invocation *invocation = session->invocation;
+    struct ledger_record **records =
+        arena_alloc(session->arena, (pending->plans.count + 1) * sizeof(struct ledger_record *));
+    size_t done = 0;
+    bool ok = true;
+    while (ok && done < pending->plans.count && invocation->exit_status == 0) {
+        ok = runner_apply(session, pending->plans.plans[done], &pending->stages[done],
+                          &records[done], err);
+        if (ok && records[done]->state == RUN_FAILED) {
+            invocation->exit_status = error_exit_status(ERROR_ITEM);
+        }
+        done += ok ? 1 : 0;
+    }
+    if (ok || done > 0) {
+        report(invocation, &session->ledger, records, done);
+    }
+    if (!ok && err->code == ERROR_STOPPED) {
+        return error_set(err, ERROR_STOPPED,
+                         "interrupted in plan %04" PRIu32 "; what was done is kept\n"
+                         "hint: run the same command again, it goes on from here",
+                         pending->plans.plans[done]->version);
+    }
+    return ok;
+}
+
+static bool apply(struct runner_session *session, struct error *err)
+{
+    struct invocation *invocation = session->invocation;
+    struct plan_list plans;
+    struct pending pending;
+    if (!plan_folder_read(invocation->plans_dir, session->arena, &plans, err) ||
+        !find_pending(session, &plans, &pending, err)) {
+        return false;
+    }
+    if (invocation_flag(invocation, "dry-run")) {
+        return dry_run(session, &pending.plans, pending.stages, err);
+    }
+    return apply_all(session, &pending, err);
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    struct runner_session session = {.invocation = invocation};
+    enum store_mode mode = invocation_flag(invocation, "dry-run") ? STORE_READ : STORE_WRITE;
+    bool ok = runner_session_options(invocation, &session, err) &&
+              runner_session_open(invocation, mode, &session, err) && apply(&session, err);
+    runner_session_close(&session);
+    return ok;
+}
+
+const struct command command_apply = {
+    .name = "apply",
+    .synopsis = "TABLE [--plans DIR] [--to VERSION] [--dry-run]",
+    .summary = "Run the plans that are pending.",
+    .details =
+        "Runs each plan that is not applied yet, oldest first. A run that was interrupted, by a\n"
+        "signal, a crash or a full disk, goes on where it was; nothing is lost or done twice.\n"
+        "\n"
+        "An item that a step cannot compute stays as it was and is counted; the pass goes on to\n"
+        "its end, then the plan stops as failed (exit 3). The same command takes it up again and\n"
+        "writes only what is left.\n"
+        "\n"
+        "With --dry-run the table is only read. Exit 4: changes are pending; 3: there are\n"
+        "problems; 0: nothing to do.\n"
+        "\n"
+        "--to VERSION runs plans up to that version, it included. A version below what is\n"
+        "applied is refused: see 'refold help rollback'.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_table = true,
+    .run = run,
+};

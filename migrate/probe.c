@@ -1,0 +1,314 @@
+#include "migrate/probe.h"
+
+#include "engine/base/buffer.h"
+#include "engine/base/hash.h"
+#include "engine/item/key.h"
+#include "engine/scan/scan.h"
+#include "engine/sort/sorter.h"
+#include "migrate/probe_groups.h"
+#include "migrate/report.h"
+
+#include <string.h>
+
+/* Of each worker's sorter; what does not fit is sorted on disk. */
+enum { SORT_MEMORY_BYTES = 64 << 20 };
+
+struct probe {
+    const struct runner_session *session;
+    struct runner_rules rules;
+    struct sorter **sorters; /* one a thread */
+    size_t sorter_count;
+    uint64_t items;
+    struct progress *progress;
+};
+
+/* What a thread needs. */
+struct prober {
+    const struct probe *probe;
+    struct store_reader *reader;
+    struct sorter *sorter;
+    struct buffer order;
+    struct buffer value;
+};
+
+/* ---------------------------------------------------------------- claims as bytes */
+
+/* A claim in a sorter: this head, then target, source and what keep_newer compares, encoded. */
+struct claim_head {
+    uint64_t digest;
+    uint32_t step;
+    uint32_t puts;
+    uint32_t target_len;
+    uint32_t source_len;
+};
+
+static uint64_t digest_of(struct value item)
+{
+    return hash_64((struct str){(const char *)item.bytes, item.len});
+}
+
+static struct value newer_in(const struct pass_facts *facts, size_t step, struct value item)
+{
+    struct value missing = {NULL, 0};
+    const struct pass_step *rule = &facts->steps[step];
+    return rule->collision == COLLISION_KEEP_NEWER ? value_member(item, rule->newer) : missing;
+}
+
+/* An item that is to stand under a new key. */
+struct wish {
+    size_t step;
+    bool puts;
+    const struct key *target;
+    struct value item;
+};
+
+static bool add_claim(struct prober *prober, const struct key *source, const struct wish *wish,
+                      struct error *err)
+{
+    struct claim_head head = {
+        .digest = digest_of(wish->item), .step = (uint32_t)wish->step, .puts = wish->puts ? 1 : 0};
+    struct buffer *value = &prober->value;
+    value->len = 0;
+    (void)buffer_reserve(value, sizeof head);
+    value->len = sizeof head;
+    key_encode(wish->target, value);
+    head.target_len = (uint32_t)(value->len - sizeof head);
+    key_encode(source, value);
+    head.source_len = (uint32_t)(value->len - sizeof head) - head.target_len;
+    struct value newer = newer_in(prober->probe->rules.facts, wish->step, wish->item);
+    buffer_add(value, (struct str){(const char *)newer.bytes, newer.len});
+    memcpy(value->bytes, &head, sizeof head);
+
+    prober->order.len = 0;
+    store_order_key(prober->probe->session->store, wish->target, &prober->order);
+    return sorter_add(prober->sorter, buffer_str(&prober->order), buffer_str(value), err);
+}
+
+/* Points into `bytes`. */
+static bool read_claim(const struct key_schema *keys, struct str bytes, struct key *target,
+                       struct probe_claim *out, struct error *err)
+{
+    struct claim_head head;
+    size_t parts = keys->partition_count + keys->sort_count;
+    if (bytes.len < sizeof head) {
+        return error_set(err, ERROR_DAMAGED, "a sorted run is cut short");
+    }
+    memcpy(&head, bytes.ptr, sizeof head);
+    const char *body = bytes.ptr + sizeof head;
+    size_t body_len = bytes.len - sizeof head;
+    if (head.target_len > body_len || head.source_len > body_len - head.target_len) {
+        return error_set(err, ERROR_DAMAGED, "a sorted run is cut short");
+    }
+    const char *source = body + head.target_len;
+    const char *newer = source + head.source_len;
+    size_t newer_len = body_len - head.target_len - head.source_len;
+    *out = (struct probe_claim){.step = head.step, .puts = head.puts != 0, .digest = head.digest};
+    if (newer_len > 0) {
+        out->newer = (struct value){(const unsigned char *)newer, newer_len};
+    }
+    return key_decode((struct str){body, head.target_len}, parts, target, err) &&
+           key_decode((struct str){source, head.source_len}, parts, &out->source, err);
+}
+
+/* ---------------------------------------------------------------- reading the table */
+
+static bool prober_open(void *context, struct store_reader *reader, void **out, struct error *err)
+{
+    (void)err;
+    struct probe *probe = context;
+    struct sorter_options options = {SORT_MEMORY_BYTES, probe->session->temp_dir};
+    struct prober *prober = heap_alloc(sizeof *prober);
+    *prober = (struct prober){.probe = probe, .reader = reader, .sorter = sorter_new(&options)};
+    probe->sorters =
+        heap_resize(probe->sorters, (probe->sorter_count + 1) * sizeof(struct sorter *));
+    probe->sorters[probe->sorter_count++] = prober->sorter;
+    *out = prober;
+    return true;
+}
+
+static void prober_close(void *worker)
+{
+    struct prober *prober = worker;
+    buffer_free(&prober->order);
+    buffer_free(&prober->value);
+    heap_free(prober);
+}
+
+static bool probe_item(void *worker, const struct stored_item *item, struct scan_result *out,
+                       struct error *err)
+{
+    struct prober *prober = worker;
+    const struct runner_rules *rules = &prober->probe->rules;
+    struct runner_effect effect;
+    struct key source;
+    if (!runner_effect_of(rules, prober->reader, item, out->arena, &effect, err)) {
+        return false;
+    }
+    const struct pass_result *result = &effect.result;
+    if ((result->fate != PASS_MOVE && result->put_count == 0) ||
+        !key_of_item(&rules->table->keys, item->item, &source, err)) {
+        return err->code == ERROR_NONE;
+    }
+    for (size_t i = 0; i < result->put_count; i++) {
+        const struct pass_put *put = &result->puts[i];
+        struct wish wish = {put->step, true, &put->key, put->item};
+        if (!add_claim(prober, &source, &wish, err)) {
+            return false;
+        }
+    }
+    struct wish wish = {result->rekey_step, false, &result->key, result->item};
+    return result->fate != PASS_MOVE || add_claim(prober, &source, &wish, err);
+}
+
+static bool probe_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
+                       struct error *err)
+{
+    (void)out;
+    (void)err;
+    struct probe *probe = context;
+    probe->items += page->items;
+    progress_set(probe->progress, probe->items);
+    return true;
+}
+
+static bool read_table(struct probe *probe, struct error *err)
+{
+    const struct runner_session *session = probe->session;
+    struct scan_options options = runner_session_scan(session);
+    options.read_only = true;
+    struct scan_task task = {.context = probe,
+                             .worker_open = prober_open,
+                             .worker_close = prober_close,
+                             .item = probe_item,
+                             .page = probe_page};
+    probe->progress =
+        progress_open(session->invocation, "looking for collisions", session->table.item_count);
+    bool ok = scan_run(&options, &task, err);
+    progress_close(probe->progress);
+    for (size_t i = 0; ok && i < probe->sorter_count; i++) {
+        ok = sorter_finish(probe->sorters[i], err);
+    }
+    return ok;
+}
+
+/* ---------------------------------------------------------------- who wants which key */
+
+/* The target at hand. */
+struct target {
+    struct buffer order; /* its key's bytes; empty: none yet */
+    struct arena *arena; /* emptied between targets */
+    struct key key;
+};
+
+static bool find_holder(const struct probe *probe, struct target *target, struct probe_holder *out,
+                        bool *held, struct error *err)
+{
+    struct stored_item found;
+    struct runner_effect effect;
+    struct store_reader *reader = probe->session->reader;
+    if (!store_get(reader, &target->key, 1, target->arena, &found, err)) {
+        return false;
+    }
+    *held = !value_is_missing(found.item);
+    if (!*held) {
+        return true;
+    }
+    if (!runner_effect_of(&probe->rules, reader, &found, target->arena, &effect, err)) {
+        return false;
+    }
+    enum pass_fate fate = effect.result.fate;
+    *out = (struct probe_holder){
+        .key = target->key,
+        .digest = digest_of(found.item),
+        .item = found.item,
+        .unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED,
+        .settled = fate != PASS_MOVE && effect.result.put_count == 0,
+    };
+    return true;
+}
+
+static bool end_target(const struct probe *probe, struct probe_groups *groups,
+                       struct target *target, struct error *err)
+{
+    if (target->order.len == 0) {
+        return true;
+    }
+    struct probe_holder holder;
+    bool held = false;
+    if (!find_holder(probe, target, &holder, &held, err)) {
+        return false;
+    }
+    probe_groups_end(groups, &target->key, held ? &holder : NULL);
+    target->order.len = 0;
+    arena_reset(target->arena);
+    return true;
+}
+
+static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
+                       struct target *target, const struct str pair[2], struct error *err)
+{
+    struct key key;
+    struct probe_claim claim;
+    if (!read_claim(&probe->rules.table->keys, pair[1], &key, &claim, err)) {
+        return false;
+    }
+    if (!str_equal(pair[0], buffer_str(&target->order))) {
+        if (!end_target(probe, groups, target, err)) {
+            return false;
+        }
+        buffer_add(&target->order, pair[0]);
+        target->key = key_copy(&key, target->arena);
+    }
+    probe_groups_claim(groups, &claim);
+    return true;
+}
+
+static bool group_claims(const struct probe *probe, struct sorted *sorted,
+                         struct probe_groups *groups, struct error *err)
+{
+    struct target target = {.arena = arena_new()};
+    bool more = true;
+    bool ok = true;
+    while (ok && more) {
+        struct str pair[2];
+        ok = sorted_next(sorted, &pair[0], &pair[1], &more, err) &&
+             (more ? meet_claim(probe, groups, &target, pair, err)
+                   : end_target(probe, groups, &target, err));
+        if (ok && runner_session_stopped(probe->session)) {
+            ok = error_set(err, ERROR_STOPPED, "stopped");
+        }
+    }
+    buffer_free(&target.order);
+    arena_free(target.arena);
+    return ok;
+}
+
+static bool judge(const struct probe *probe, struct arena *arena, struct probe_verdicts *out,
+                  struct error *err)
+{
+    struct sorted *sorted = NULL;
+    if (!sorted_open(probe->sorters, probe->sorter_count, &sorted, err)) {
+        return false;
+    }
+    struct probe_groups *groups = probe_groups_new(probe->rules.facts, &probe->rules.table->keys);
+    bool ok = group_claims(probe, sorted, groups, err);
+    if (ok) {
+        probe_groups_rule(groups, arena, out);
+    }
+    probe_groups_free(groups);
+    sorted_close(sorted);
+    return ok;
+}
+
+bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
+               struct arena *arena, struct probe_verdicts *out, struct error *err)
+{
+    struct probe probe = {.session = session, .rules = *rules};
+    probe.rules.rehearsed = true; /* what the table would refuse wants no key */
+    bool ok = read_table(&probe, err) && judge(&probe, arena, out, err);
+    for (size_t i = 0; i < probe.sorter_count; i++) {
+        sorter_free(probe.sorters[i]);
+    }
+    heap_free(probe.sorters);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* probe — reads the table before a pass with rekey or put writes to it: who wants which key, sorted
+ * on disk, so that collisions are found across segments and without holding the table in memory. */
+#ifndef MIGRATE_PROBE_H
+#define MIGRATE_PROBE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "migrate/probe_verdicts.h"
+#include "migrate/runner_effect.h"
+#include "migrate/runner_session.h"
+
+/* Finds the verdicts, in the arena; nothing is written to the table.
+ *   rules  `verdicts` must be NULL
+ * ERROR_STOPPED: asked to stop. What reading and sorting return. */
+MUST_CHECK bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
+                          struct arena *arena, struct probe_verdicts *out, struct error *err);
+
+#endif

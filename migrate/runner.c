@@ -1,0 +1,265 @@
+#include "migrate/runner.h"
+
+#include "migrate/ledger.h"
+#include "migrate/probe.h"
+#include "migrate/runner_index.h"
+#include "migrate/runner_pass.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* One plan being run. */
+struct run {
+    struct runner_session *session;
+    const struct plan *plan;
+    const struct compiled_stages *stages;
+    struct ledger_record *record;
+    uint64_t undo_log; /* 0: no undo is kept */
+};
+
+/* ---------------------------------------------------------------- the record */
+
+struct ledger_step *runner_steps(const struct compiled_stages *stages, struct arena *arena)
+{
+    struct ledger_step *steps = arena_zero(arena, (stages->step_count + 1) * sizeof *steps);
+    for (size_t i = 0; i < stages->count; i++) {
+        const struct compiled_stage *stage = &stages->list[i];
+        for (size_t step = 0; stage->pass != NULL && step < stage->facts->step_count; step++) {
+            steps[stage->first_step + step].label = stage->facts->steps[step].label;
+        }
+    }
+    return steps;
+}
+
+/* Room for as many examples as are kept. */
+static void clear_faults(struct ledger_record *record, struct arena *arena)
+{
+    record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
+    record->fault_count = 0;
+}
+
+static void begin_record(const struct run *run)
+{
+    struct arena *arena = run->session->arena;
+    *run->record = (struct ledger_record){
+        .version = run->plan->version,
+        .name = run->plan->name,
+        .hash = run->plan->hash,
+        .started = ledger_now(arena),
+        .steps = runner_steps(run->stages, arena),
+        .step_count = run->stages->step_count,
+    };
+}
+
+/* The pass is taken up again: what it wrote before is counted apart. */
+static void retry_stage(const struct run *run)
+{
+    const struct compiled_stage *stage = &run->stages->list[run->record->stage];
+    if (stage->pass == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < stage->facts->step_count; i++) {
+        struct ledger_step *step = &run->record->steps[stage->first_step + i];
+        step->earlier += step->counts.written;
+        step->counts = (struct step_counts){.overwritten = step->counts.overwritten};
+    }
+}
+
+static bool take_up(const struct run *run, struct error *err)
+{
+    struct ledger_record *record = run->record;
+    struct arena *arena = run->session->arena;
+    if (record->step_count != run->stages->step_count || record->stage > run->stages->count) {
+        return error_set(err, ERROR_DAMAGED, "its ledger record does not fit the plan");
+    }
+    if (record->state == RUN_FAILED && record->stage < run->stages->count) {
+        retry_stage(run);
+        record->segments = run->session->segments;
+    }
+    record->state = RUN_RUNNING;
+    record->attempts++;
+    record->who = ledger_who(arena);
+    record->ended = STR("");
+    clear_faults(record, arena);
+    return ledger_write(run->session->store, record, err);
+}
+
+/* ---------------------------------------------------------------- a pass */
+
+static bool begin_pass(const struct run *run, struct error *err)
+{
+    struct runner_session *session = run->session;
+    struct ledger_record *record = run->record;
+    if (record->pass != 0) {
+        return true;
+    }
+    record->segments = session->segments;
+    return ledger_next_pass(session->store, session->reader, &record->pass, err) &&
+           ledger_write(session->store, record, err);
+}
+
+/* Verdicts that are durable are obeyed; else the table is read for them. */
+static bool find_verdicts(const struct run *run, const struct runner_rules *rules,
+                          struct probe_verdicts *out, struct error *err)
+{
+    struct runner_session *session = run->session;
+    struct str prefix = probe_prefix(run->plan->version, run->record->stage, session->arena);
+    bool done = false;
+    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, &done, err)) {
+        return false;
+    }
+    return done || (ledger_forget(session->store, session->reader, prefix, err) &&
+                    probe_run(session, rules, session->arena, out, err) &&
+                    probe_verdicts_save(session->store, prefix, out, err));
+}
+
+static bool has_failed(const struct ledger_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].counts.failed > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_pass(const struct run *run, const struct compiled_stage *stage, bool *failed,
+                     struct error *err)
+{
+    struct runner_session *session = run->session;
+    struct ledger_record *record = run->record;
+    struct probe_verdicts verdicts = {.count = 0};
+    struct runner_rules rules = {
+        .pass = stage->pass, .facts = stage->facts, .table = &session->table};
+    if (!begin_pass(run, err) ||
+        (stage->facts->needs_probe && !find_verdicts(run, &rules, &verdicts, err))) {
+        return false;
+    }
+    rules.verdicts = &verdicts;
+    struct ledger_step *steps = record->steps + stage->first_step;
+    struct runner_pass pass = {
+        .session = session,
+        .rules = &rules,
+        .run = {.version = record->version,
+                .hash = record->hash,
+                .table = session->table.identity,
+                .stage = record->stage,
+                .pass = record->pass,
+                .segments = record->segments,
+                .step_count = stage->facts->step_count},
+        .undo_log = run->undo_log,
+        .phase = arena_format(session->arena, "plan %04" PRIu32, record->version).ptr,
+        .steps = steps,
+        .faults = record->faults,
+        .fault_count = &record->fault_count,
+    };
+    bool ok = runner_pass_run(&pass, err);
+    *failed = has_failed(steps, pass.run.step_count);
+    return ok || (err->code == ERROR_ITEM && *failed);
+}
+
+/* ---------------------------------------------------------------- table steps */
+
+static bool create_index(const struct run *run, const struct stage *stage, bool *failed,
+                         struct error *err)
+{
+    struct scan_options scan = runner_session_scan(run->session);
+    struct index_counts counts = {0};
+    if (table_index(&run->session->table, stage->index.name) == NULL) {
+        if (!runner_index_check(run->session, &scan, stage, run->record, &counts, err)) {
+            return false;
+        }
+        *failed = counts.violating > 0 && !stage->leave_out;
+    }
+    return *failed || runner_index_create(run->session, stage, run->record, err);
+}
+
+/* ---------------------------------------------------------------- all stages */
+
+static bool run_stage(const struct run *run, bool *failed, struct error *err)
+{
+    const struct compiled_stage *stage = &run->stages->list[run->record->stage];
+    *failed = false;
+    switch (stage->stage->kind) {
+    case STAGE_PASS:
+        return run_pass(run, stage, failed, err);
+    case STAGE_CREATE_INDEX:
+        return create_index(run, stage->stage, failed, err);
+    case STAGE_DROP_INDEX:
+        return runner_index_drop(run->session, stage->stage, run->record, err);
+    }
+    return true;
+}
+
+/* One commit says that the stage is done and forgets what it kept. */
+static bool next_stage(const struct run *run, struct error *err)
+{
+    run->record->stage++;
+    run->record->pass = 0;
+    run->record->segments = 0;
+    return ledger_settle(run->session->store, run->session->reader, run->record, err);
+}
+
+static bool run_stages(const struct run *run, bool *failed, struct error *err)
+{
+    *failed = false;
+    while (run->record->stage < run->stages->count) {
+        if (runner_session_stopped(run->session)) {
+            return error_set(err, ERROR_STOPPED, "stopped");
+        }
+        if (!run_stage(run, failed, err)) {
+            return false;
+        }
+        if (*failed) {
+            return true;
+        }
+        if (!next_stage(run, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool end(const struct run *run, enum run_state state, struct error *err)
+{
+    run->record->state = state;
+    run->record->ended = ledger_now(run->session->arena);
+    return ledger_settle(run->session->store, run->session->reader, run->record, err);
+}
+
+static bool run_all(const struct run *run, struct error *err)
+{
+    bool failed = false;
+    if (!take_up(run, err) || !run_stages(run, &failed, err)) {
+        return false;
+    }
+    if (failed) {
+        return end(run, RUN_FAILED, err);
+    }
+    return runner_index_finish(run->session, err) && end(run, RUN_APPLIED, err);
+}
+
+bool runner_apply(struct runner_session *session, const struct plan *plan,
+                  const struct compiled_stages *stages, struct ledger_record **out,
+                  struct error *err)
+{
+    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version),
+                      plan->version};
+    if (run.record == NULL || !ledger_stands(run.record)) {
+        run.record = arena_zero(session->arena, sizeof *run.record);
+        begin_record(&run);
+    }
+    *out = run.record;
+    return run_all(&run, err) || error_wrap(err, "%s", plan->file);
+}
+
+bool runner_roll_back(struct runner_session *session, const struct plan *plan,
+                      const struct compiled_stages *stages, struct ledger_record *record,
+                      bool *failed, struct error *err)
+{
+    struct run run = {session, plan, stages, record, 0};
+    assert(record->state == RUN_ROLLING_BACK);
+    clear_faults(record, session->arena);
+    return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
+}

@@ -1,0 +1,32 @@
+/* runner — one plan applied to a table, stage by stage, each begun after the one before is done.
+ * Whatever instant it is killed at, the same call goes on from there. */
+#ifndef MIGRATE_RUNNER_H
+#define MIGRATE_RUNNER_H
+
+#include "engine/base/error.h"
+#include "migrate/ledger_record.h"
+#include "migrate/runner_compile.h"
+#include "migrate/runner_session.h"
+#include "plans/plan.h"
+
+#include <stdbool.h>
+
+/* Applies a plan: new, interrupted or failed.
+ *   stages  its steps, compiled against the table as it stands
+ *   out     its record afterwards: APPLIED, or FAILED by item errors or index violations
+ * ERROR_STOPPED: asked to; the same call goes on. Else what the store and the ledger return. */
+MUST_CHECK bool runner_apply(struct runner_session *session, const struct plan *plan,
+                             const struct compiled_stages *stages, struct ledger_record **out,
+                             struct error *err);
+
+/* Runs the explicit rollback steps of a plan whose record is ROLLING_BACK; no undo is kept.
+ * *failed is true where item errors were met: the record has them, and the same call takes the pass
+ * up again. */
+MUST_CHECK bool runner_roll_back(struct runner_session *session, const struct plan *plan,
+                                 const struct compiled_stages *stages, struct ledger_record *record,
+                                 bool *failed, struct error *err);
+
+/* Examples and counts of a new record. */
+struct ledger_step *runner_steps(const struct compiled_stages *stages, struct arena *arena);
+
+#endif

@@ -1,0 +1,102 @@
+#include "migrate/runner_compile.h"
+
+#include <string.h>
+
+const struct index_desc *table_index(const struct table_desc *table, struct str name)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (str_equal(table->indexes[i].name, name)) {
+            return &table->indexes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool was_changed(const struct ledger_record *record, struct str name)
+{
+    for (size_t i = 0; record != NULL && i < record->change_count; i++) {
+        if (str_equal(record->changes[i].index.name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The table without the index of that name, with room for one more. */
+static struct index_desc *copy_without(struct table_desc *table, struct str name,
+                                       struct arena *arena)
+{
+    struct index_desc *indexes = arena_alloc(arena, (table->index_count + 1) * sizeof *indexes);
+    size_t kept = 0;
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (!str_equal(table->indexes[i].name, name)) {
+            indexes[kept++] = table->indexes[i];
+        }
+    }
+    table->indexes = indexes;
+    table->index_count = kept;
+    return indexes;
+}
+
+static bool simulate_create(const struct stage *stage, bool was_done, struct table_desc *table,
+                            struct arena *arena, struct error *err)
+{
+    struct str name = stage->index.name;
+    if (!was_done && table_index(table, name) != NULL) {
+        return error_set(err, ERROR_PLAN, "steps[%zu]: index %.*s is there already", stage->number,
+                         STR_ARG(name));
+    }
+    struct index_desc *indexes = copy_without(table, name, arena);
+    if (table->index_count == INDEXES_MAX) {
+        return error_set(err, ERROR_PLAN, "steps[%zu]: a table has at most %d indexes",
+                         stage->number, INDEXES_MAX);
+    }
+    indexes[table->index_count++] = stage->index;
+    return true;
+}
+
+static bool simulate_drop(const struct stage *stage, bool was_done, struct table_desc *table,
+                          struct arena *arena, struct error *err)
+{
+    struct str name = stage->index.name;
+    if (!was_done && table_index(table, name) == NULL) {
+        return error_set(err, ERROR_PLAN, "steps[%zu]: there is no index %.*s", stage->number,
+                         STR_ARG(name));
+    }
+    (void)copy_without(table, name, arena);
+    return true;
+}
+
+bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,
+                    struct table_desc *table, struct arena *arena, struct compiled_stages *out,
+                    struct error *err)
+{
+    struct pass_table *keys = arena_alloc(arena, sizeof *keys);
+    const struct table_desc *before =
+        memcpy(arena_alloc(arena, sizeof *table), table, sizeof *table);
+    struct compiled_stage *list = arena_zero(arena, (stages->count + 1) * sizeof *list);
+    size_t steps = 0;
+    if (!pass_table_init(before, stages, arena, keys, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < stages->count; i++) {
+        const struct stage *stage = &stages->stages[i];
+        bool was_done = was_changed(record, stage->index.name);
+        bool ok = true;
+        list[i] = (struct compiled_stage){.stage = stage, .first_step = steps};
+        if (stage->kind == STAGE_PASS) {
+            ok = pass_compile(stage, keys, arena, &list[i].pass, err);
+            list[i].facts = ok ? pass_facts(list[i].pass) : NULL;
+            steps += stage->step_count;
+        } else if (stage->kind == STAGE_CREATE_INDEX) {
+            ok = simulate_create(stage, was_done, table, arena, err);
+        } else {
+            ok = simulate_drop(stage, was_done, table, arena, err);
+        }
+        if (!ok) {
+            return false;
+        }
+    }
+    *out = (struct compiled_stages){list, stages->count, steps};
+    return true;
+}

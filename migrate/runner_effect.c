@@ -1,0 +1,324 @@
+#include "migrate/runner_effect.h"
+
+#include "engine/item/item.h"
+#include "engine/item/key.h"
+
+#include <string.h>
+
+static bool look_up(void *context, const struct key *key, struct arena *arena, struct value *out,
+                    struct error *err)
+{
+    struct stored_item found;
+    if (!store_get(context, key, 1, arena, &found, err)) {
+        return false;
+    }
+    *out = found.item;
+    return true;
+}
+
+/* What a meeting needs besides its result. */
+struct meeting {
+    const struct runner_rules *rules;
+    struct store_reader *reader;
+    const struct stored_item *item;
+    struct key key; /* of the item */
+    struct arena *arena;
+};
+
+static bool put_through(const struct meeting *meeting, const bool *skip, struct pass_result *out,
+                        struct error *err)
+{
+    const struct runner_rules *rules = meeting->rules;
+    struct pass_input input = {.item = meeting->item->item,
+                               .lookup = rules->facts->looks_up ? look_up : NULL,
+                               .context = meeting->reader,
+                               .skip = skip};
+    return pass_apply(rules->pass, &input, meeting->arena, out, err);
+}
+
+/* ---------------------------------------------------------------- outcomes */
+
+static unsigned char *no_outcomes(const struct meeting *meeting)
+{
+    size_t count = meeting->rules->facts->step_count;
+    return arena_zero(meeting->arena, count);
+}
+
+static size_t first_with(const unsigned char *outcomes, size_t count, enum step_outcome outcome)
+{
+    size_t i = 0;
+    while (i < count && outcomes[i] != outcome) {
+        i++;
+    }
+    return i;
+}
+
+size_t runner_effect_writer(const unsigned char *outcomes, size_t step_count)
+{
+    size_t step = first_with(outcomes, step_count, STEP_WRITTEN);
+    return step < step_count ? step : 0;
+}
+
+/* The item is an error of that step, or of the first that matched, and stays as it was. */
+static void fail(const struct meeting *meeting, size_t step, struct str reason,
+                 struct runner_effect *out)
+{
+    unsigned char *outcomes = no_outcomes(meeting);
+    size_t count = meeting->rules->facts->step_count;
+    size_t matched = 0;
+    while (matched < count && out->result.outcomes[matched] == STEP_NOT_MATCHED) {
+        matched++;
+    }
+    if (out->result.outcomes[step] == STEP_NOT_MATCHED && matched < count) {
+        step = matched;
+    }
+    outcomes[step] = STEP_FAILED;
+    *out = (struct runner_effect){.result = {.fate = PASS_FAILED,
+                                             .outcomes = outcomes,
+                                             .failed_step = step,
+                                             .reason = arena_copy(meeting->arena, reason)}};
+}
+
+static void lose(const struct meeting *meeting, struct runner_effect *out)
+{
+    unsigned char *outcomes = no_outcomes(meeting);
+    for (size_t i = 0; i < meeting->rules->facts->step_count; i++) {
+        if (out->result.outcomes[i] != STEP_NOT_MATCHED) {
+            outcomes[i] = STEP_SKIPPED;
+        }
+    }
+    *out = (struct runner_effect){.result = {.fate = PASS_DELETE, .outcomes = outcomes}};
+}
+
+static void stand(const struct meeting *meeting, struct runner_effect *out)
+{
+    *out = (struct runner_effect){
+        .result = {.fate = PASS_UNCHANGED, .outcomes = no_outcomes(meeting)}, .stands = true};
+}
+
+static uint64_t *count_of(struct step_counts *counts, unsigned char outcome)
+{
+    switch ((enum step_outcome)outcome) {
+    case STEP_WRITTEN:
+        return &counts->written;
+    case STEP_UNCHANGED:
+        return &counts->unchanged;
+    case STEP_SKIPPED:
+        return &counts->skipped;
+    case STEP_FAILED:
+        return &counts->failed;
+    case STEP_NOT_MATCHED:
+        break;
+    }
+    return NULL;
+}
+
+void runner_effect_count(const unsigned char *outcomes, size_t step_count,
+                         struct step_counts *counts)
+{
+    for (size_t i = 0; i < step_count; i++) {
+        uint64_t *n = count_of(&counts[i], outcomes[i]);
+        if (n != NULL) {
+            (*n)++;
+        }
+    }
+}
+
+void runner_effect_uncount(const unsigned char *outcomes, size_t step_count,
+                           struct step_counts *counts)
+{
+    for (size_t i = 0; i < step_count; i++) {
+        uint64_t *n = count_of(&counts[i], outcomes[i]);
+        if (n != NULL) {
+            (*n)--;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+struct verdicts_here {
+    const struct probe_verdict *list;
+    size_t count;
+};
+
+static bool is_ruled(struct verdicts_here here, enum probe_ruling ruling, size_t step)
+{
+    for (size_t i = 0; i < here.count; i++) {
+        if (here.list[i].ruling == ruling && here.list[i].step == step) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool leave_out(const struct meeting *meeting, struct verdicts_here here,
+                      struct runner_effect *out, struct error *err)
+{
+    size_t count = meeting->rules->facts->step_count;
+    bool *skip = arena_zero(meeting->arena, count * sizeof *skip);
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        skip[i] = is_ruled(here, PROBE_SKIP, i);
+        any = any || skip[i];
+    }
+    return !any || put_through(meeting, skip, &out->result, err);
+}
+
+static bool obey(const struct meeting *meeting, struct verdicts_here here,
+                 struct runner_effect *out, struct error *err)
+{
+    const struct pass_result *result = &out->result;
+    bool changes = result->fate != PASS_UNCHANGED || result->put_count > 0;
+    if (here.count == 0 || result->fate == PASS_FAILED) {
+        return true;
+    }
+    switch (here.list[0].ruling) {
+    case PROBE_FAIL:
+        if (changes) {
+            fail(meeting, here.list[0].step, here.list[0].reason, out);
+        }
+        return true;
+    case PROBE_LOSE:
+        lose(meeting, out);
+        return true;
+    case PROBE_STAND:
+        stand(meeting, out);
+        return true;
+    case PROBE_SKIP:
+    case PROBE_OVERWRITE:
+    case PROBE_RULING_COUNT:
+        break;
+    }
+    return leave_out(meeting, here, out, err);
+}
+
+static struct verdicts_here verdicts_on(const struct meeting *meeting)
+{
+    struct verdicts_here here = {NULL, 0};
+    const struct probe_verdicts *verdicts = meeting->rules->verdicts;
+    if (verdicts != NULL) {
+        here.list = probe_verdicts_of(verdicts, &meeting->key, &here.count);
+    }
+    return here;
+}
+
+/* ---------------------------------------------------------------- writes */
+
+bool runner_item_fits(const struct table_desc *table, struct value item, struct error *err)
+{
+    struct key key;
+    if (!item_check_limits(item, err) || !key_of_item(&table->keys, item, &key, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < table->index_count; i++) {
+        bool present = false;
+        if (!key_of_index(&table->indexes[i].keys, item, &key, &present, err)) {
+            return error_wrap(err, "index %.*s", STR_ARG(table->indexes[i].name));
+        }
+    }
+    return true;
+}
+
+static bool add_put(const struct meeting *meeting, struct verdicts_here here,
+                    const struct pass_put *put, struct runner_effect *out, struct error *err)
+{
+    struct write *write = &out->writes[out->write_count++];
+    *write = (struct write){.kind = WRITE_PUT, .key = put->key, .item = put->item};
+    write->overwrite = is_ruled(here, PROBE_OVERWRITE, put->step);
+    return !write->overwrite ||
+           look_up(meeting->reader, &put->key, meeting->arena, &write->before, err);
+}
+
+/* What the move overwrites goes by a write of its own, so that the undo log has it. */
+static bool clear_way(const struct meeting *meeting, struct runner_effect *out, struct error *err)
+{
+    struct stored_item holder;
+    if (!store_get(meeting->reader, &out->result.key, 1, meeting->arena, &holder, err)) {
+        return false;
+    }
+    if (!value_is_missing(holder.item)) {
+        out->writes[out->write_count++] = (struct write){.kind = WRITE_DELETE,
+                                                         .key = out->result.key,
+                                                         .stamp = holder.stamp,
+                                                         .before = holder.item};
+    }
+    return true;
+}
+
+static void add_own(const struct meeting *meeting, enum write_kind kind, struct runner_effect *out)
+{
+    struct write write = {.kind = kind,
+                          .key = meeting->key,
+                          .stamp = meeting->item->stamp,
+                          .before = meeting->item->item};
+    if (kind != WRITE_DELETE) {
+        write.item = out->result.item;
+    }
+    out->writes[out->write_count++] = write;
+}
+
+static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
+                       struct runner_effect *out, struct error *err)
+{
+    const struct pass_result *result = &out->result;
+    out->writes = arena_alloc(meeting->arena, (result->put_count + 2) * sizeof *out->writes);
+    for (size_t i = 0; i < result->put_count; i++) {
+        if (!add_put(meeting, here, &result->puts[i], out, err)) {
+            return false;
+        }
+    }
+    if (result->fate == PASS_UPDATE) {
+        add_own(meeting, WRITE_UPDATE, out);
+    } else if (result->fate == PASS_DELETE) {
+        add_own(meeting, WRITE_DELETE, out);
+    } else if (result->fate == PASS_MOVE) {
+        if (is_ruled(here, PROBE_OVERWRITE, result->rekey_step) && !clear_way(meeting, out, err)) {
+            return false;
+        }
+        add_own(meeting, WRITE_MOVE, out);
+    }
+    return true;
+}
+
+static void rehearse(const struct meeting *meeting, struct runner_effect *out)
+{
+    struct error refusal = {0};
+    for (size_t i = 0; i < out->write_count; i++) {
+        const struct write *write = &out->writes[i];
+        if (write->kind != WRITE_DELETE &&
+            !runner_item_fits(meeting->rules->table, write->item, &refusal)) {
+            size_t step =
+                runner_effect_writer(out->result.outcomes, meeting->rules->facts->step_count);
+            fail(meeting, step, (struct str){refusal.text, strlen(refusal.text)}, out);
+            return;
+        }
+    }
+}
+
+bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
+                      const struct stored_item *item, struct arena *arena,
+                      struct runner_effect *out, struct error *err)
+{
+    struct meeting meeting = {.rules = rules, .reader = reader, .item = item, .arena = arena};
+    *out = (struct runner_effect){.write_count = 0};
+    if (!put_through(&meeting, NULL, &out->result, err)) {
+        return false;
+    }
+    bool ruled = rules->verdicts != NULL && rules->verdicts->count > 0;
+    bool changes = out->result.fate != PASS_UNCHANGED || out->result.put_count > 0;
+    if (!ruled && !changes) {
+        return true;
+    }
+    if (!key_of_item(&rules->table->keys, item->item, &meeting.key, err)) {
+        return error_wrap(err, "an item of the table");
+    }
+    struct verdicts_here here = verdicts_on(&meeting);
+    if (!obey(&meeting, here, out, err) || !add_writes(&meeting, here, out, err)) {
+        return false;
+    }
+    if (rules->rehearsed) {
+        rehearse(&meeting, out);
+    }
+    return true;
+}

@@ -1,0 +1,39 @@
+/* runner_index — the table steps of a run: making, filling and dropping indexes so that a kill at
+ * any instant leaves what the next attempt can go on with. */
+#ifndef MIGRATE_RUNNER_INDEX_H
+#define MIGRATE_RUNNER_INDEX_H
+
+#include "engine/base/error.h"
+#include "engine/scan/index_check.h"
+#include "migrate/ledger_record.h"
+#include "migrate/runner_session.h"
+#include "plans/plan.h"
+
+#include <stdbool.h>
+
+/* Reads the table for items that violate the index's keys. Examples are added to the faults.
+ *   scan  store, workers, segments and stop are used */
+MUST_CHECK bool runner_index_check(const struct runner_session *session,
+                                   const struct scan_options *scan, const struct stage *stage,
+                                   struct ledger_record *record, struct index_counts *out,
+                                   struct error *err);
+
+/* Declares the index, after it is in the record. */
+MUST_CHECK bool runner_index_create(struct runner_session *session, const struct stage *stage,
+                                    struct ledger_record *record, struct error *err);
+
+/* Drops the index, after what it was is in the record. */
+MUST_CHECK bool runner_index_drop(struct runner_session *session, const struct stage *stage,
+                                  struct ledger_record *record, struct error *err);
+
+/* Fills the indexes that are declared only, and makes them ACTIVE. */
+MUST_CHECK bool runner_index_finish(struct runner_session *session, struct error *err);
+
+/* Takes back the record's changes: first drops what was made, then (`again`) makes and fills what
+ * was dropped. Repeatable. */
+MUST_CHECK bool runner_index_drop_made(struct runner_session *session,
+                                       const struct ledger_record *record, struct error *err);
+MUST_CHECK bool runner_index_make_dropped(struct runner_session *session,
+                                          const struct ledger_record *record, struct error *err);
+
+#endif

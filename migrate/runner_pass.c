@@ -1,0 +1,303 @@
+#include "migrate/runner_pass.h"
+
+#include "engine/base/buffer.h"
+#include "engine/item/key.h"
+#include "engine/scan/scan.h"
+#include "migrate/report.h"
+#include "migrate/runner_tally.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* What the committer keeps while the pass is under way. */
+struct writing {
+    const struct runner_pass *pass;
+    struct arena *arena;
+    struct checkpoint *checkpoints; /* by segment */
+    struct buffer *cursors;         /* by segment: what the checkpoints' cursors point to */
+    struct step_counts *sums;       /* by step, over all segments */
+    struct step_counts *pending;    /* by step: corrections that no checkpoint holds yet */
+    struct item_fault *pending_faults;
+    size_t pending_fault_count;
+    uint64_t items;
+    struct progress *progress;
+};
+
+/* What a thread needs. */
+struct meeter {
+    const struct runner_rules *rules;
+    struct store_reader *reader;
+};
+
+static size_t step_count(const struct writing *writing)
+{
+    return writing->pass->run.step_count;
+}
+
+/* ---------------------------------------------------------------- any thread */
+
+static bool meeter_open(void *context, struct store_reader *reader, void **out, struct error *err)
+{
+    (void)err;
+    const struct writing *writing = context;
+    struct meeter *meeter = heap_alloc(sizeof *meeter);
+    *meeter = (struct meeter){writing->pass->rules, reader};
+    *out = meeter;
+    return true;
+}
+
+static bool meet_item(void *worker, const struct stored_item *item, struct scan_result *out,
+                      struct error *err)
+{
+    const struct meeter *meeter = worker;
+    struct runner_effect effect;
+    if (!runner_effect_of(meeter->rules, meeter->reader, item, out->arena, &effect, err)) {
+        return false;
+    }
+    runner_tally_add(meeter->rules, &effect, item, out);
+    out->writes = effect.writes;
+    out->write_count = effect.write_count;
+    out->tag = (struct str){(const char *)effect.result.outcomes, meeter->rules->facts->step_count};
+    return true;
+}
+
+/* ---------------------------------------------------------------- the committer */
+
+static void add_fault(struct item_fault *faults, size_t *count, struct item_fault fault)
+{
+    if (*count < LEDGER_FAULTS_MAX) {
+        faults[(*count)++] = fault;
+    }
+}
+
+static uint64_t failed_count(const struct writing *writing)
+{
+    uint64_t failed = 0;
+    for (size_t i = 0; i < step_count(writing); i++) {
+        failed += writing->sums[i].failed;
+    }
+    return failed;
+}
+
+static void add_to_checkpoint(struct writing *writing, const struct scan_page *page)
+{
+    struct checkpoint *checkpoint = &writing->checkpoints[page->segment];
+    const struct runner_tally *tally = page->tally;
+    for (size_t i = 0; i < step_count(writing); i++) {
+        step_counts_add(&checkpoint->counts[i], &tally->counts[i]);
+        step_counts_add(&checkpoint->counts[i], &writing->pending[i]);
+        step_counts_add(&writing->sums[i], &tally->counts[i]);
+        step_counts_add(&writing->sums[i], &writing->pending[i]);
+    }
+    memset(writing->pending, 0, step_count(writing) * sizeof *writing->pending);
+    for (size_t i = 0; i < page->note_count && checkpoint->fault_count < LEDGER_FAULTS_MAX; i++) {
+        checkpoint->faults[checkpoint->fault_count++] =
+            runner_tally_fault(writing->pass->rules->facts, page->notes[i], writing->arena);
+    }
+    for (size_t i = 0; i < writing->pending_fault_count; i++) {
+        add_fault(checkpoint->faults, &checkpoint->fault_count, writing->pending_faults[i]);
+    }
+    writing->pending_fault_count = 0;
+    checkpoint->items += page->items;
+    writing->items += page->items;
+}
+
+static void move_cursor(struct writing *writing, const struct scan_page *page)
+{
+    struct checkpoint *checkpoint = &writing->checkpoints[page->segment];
+    struct buffer *cursor = &writing->cursors[page->segment];
+    cursor->len = 0;
+    buffer_add(cursor, page->cursor);
+    checkpoint->cursor = buffer_str(cursor);
+    checkpoint->done = page->last;
+}
+
+/* Before the page that comes next, so that what is counted is what is committed. */
+static bool check_failures(const struct writing *writing, struct error *err)
+{
+    uint64_t most = writing->pass->session->max_item_errors;
+    return failed_count(writing) <= most ||
+           error_set(err, ERROR_ITEM, "more than %" PRIu64 " item errors", most);
+}
+
+static bool take_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
+                      struct error *err)
+{
+    struct writing *writing = context;
+    if (!check_failures(writing, err)) {
+        return false;
+    }
+    add_to_checkpoint(writing, page);
+    move_cursor(writing, page);
+    progress_set(writing->progress, writing->items);
+    struct control *control = arena_alloc(out->arena, sizeof *control);
+    *control = checkpoint_control(&writing->pass->run, page->segment,
+                                  &writing->checkpoints[page->segment], out->arena);
+    out->controls = control;
+    out->count = 1;
+    return true;
+}
+
+/* The key of the item that the effect came of, or of what it puts. */
+static struct str print_source(const struct writing *writing, const struct effect *effect)
+{
+    const struct key_schema *keys = &writing->pass->rules->table->keys;
+    const struct write *write = &effect->writes[effect->count - 1];
+    struct key key = write->key;
+    struct error err = {0};
+    if (write->kind == WRITE_PUT && !key_of_item(keys, write->item, &key, &err)) {
+        return STR("an item without a key");
+    }
+    return key_print(keys, &key, writing->arena);
+}
+
+static void refuse(struct writing *writing, const struct effect *effect)
+{
+    const unsigned char *outcomes = effect->tag;
+    size_t step = runner_effect_writer(outcomes, step_count(writing));
+    const char *reason =
+        effect->refusal != NULL ? effect->refusal : "another item stands under its new key";
+    writing->pending[step].failed++;
+    if (writing->pending_fault_count == LEDGER_FAULTS_MAX) {
+        return;
+    }
+    add_fault(writing->pending_faults, &writing->pending_fault_count,
+              (struct item_fault){
+                  .step = writing->pass->rules->facts->steps[step].label,
+                  .key = print_source(writing, effect),
+                  .reason = arena_copy(writing->arena, (struct str){reason, strlen(reason)})});
+}
+
+/* UNCHANGED comes of puts that the probe has counted. */
+static bool take_back(void *context, const struct effect *effect, struct error *err)
+{
+    (void)err;
+    struct writing *writing = context;
+    if (effect->outcome == OUTCOME_UNCHANGED) {
+        return true;
+    }
+    runner_effect_uncount(effect->tag, step_count(writing), writing->pending);
+    if (effect->outcome != OUTCOME_STALE) {
+        refuse(writing, effect);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void meeter_close(void *worker)
+{
+    heap_free(worker);
+}
+
+static void resume(struct writing *writing, struct str *cursors, bool *done)
+{
+    for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
+        struct checkpoint *checkpoint = &writing->checkpoints[i];
+        struct item_fault *faults = arena_alloc(writing->arena, LEDGER_FAULTS_MAX * sizeof *faults);
+        size_t kept = 0;
+        for (size_t f = 0; f < checkpoint->fault_count; f++) {
+            add_fault(faults, &kept, checkpoint->faults[f]);
+        }
+        checkpoint->faults = faults;
+        checkpoint->fault_count = kept;
+        cursors[i] = checkpoint->cursor;
+        done[i] = checkpoint->done;
+        writing->items += checkpoint->items;
+        for (size_t step = 0; step < step_count(writing); step++) {
+            step_counts_add(&writing->sums[step], &checkpoint->counts[step]);
+        }
+    }
+}
+
+/* Puts that found their item standing are no writes; who lost a place is counted apart. */
+static void settle(const struct writing *writing)
+{
+    struct arena *arena = writing->pass->session->arena;
+    const struct runner_pass *pass = writing->pass;
+    const struct probe_verdicts *verdicts = pass->rules->verdicts;
+    for (size_t i = 0; i < step_count(writing); i++) {
+        struct step_counts *counts = &pass->steps[i].counts;
+        uint64_t overwritten = counts->overwritten; /* by earlier attempts */
+        *counts = writing->sums[i];
+        if (verdicts != NULL) {
+            uint64_t merged = i < verdicts->step_count ? verdicts->merged[i] : 0;
+            merged = merged < counts->written ? merged : counts->written;
+            counts->written -= merged;
+            counts->unchanged += merged;
+            counts->overwritten = overwritten + probe_verdicts_overwritten(verdicts, (uint32_t)i);
+        }
+    }
+    for (uint32_t i = 0; i < pass->run.segments; i++) {
+        const struct checkpoint *checkpoint = &writing->checkpoints[i];
+        for (size_t f = 0; f < checkpoint->fault_count; f++) {
+            struct item_fault fault = {.step = arena_copy(arena, checkpoint->faults[f].step),
+                                       .key = arena_copy(arena, checkpoint->faults[f].key),
+                                       .reason = arena_copy(arena, checkpoint->faults[f].reason)};
+            add_fault(pass->faults, pass->fault_count, fault);
+        }
+    }
+}
+
+static bool scan(struct writing *writing, struct error *err)
+{
+    const struct runner_pass *pass = writing->pass;
+    struct str *cursors = arena_alloc(writing->arena, pass->run.segments * sizeof *cursors);
+    bool *done = arena_alloc(writing->arena, pass->run.segments * sizeof *done);
+    resume(writing, cursors, done);
+
+    struct scan_options options = runner_session_scan(pass->session);
+    options.segments = pass->run.segments;
+    options.cursors = cursors;
+    options.done = done;
+    options.pass = pass->run.pass;
+    options.skip_own_pass = true;
+    options.undo_log = pass->undo_log;
+    struct scan_task task = {.context = writing,
+                             .tally_bytes = runner_tally_bytes(step_count(writing)),
+                             .worker_open = meeter_open,
+                             .worker_close = meeter_close,
+                             .item = meet_item,
+                             .page = take_page,
+                             .not_applied = take_back};
+    writing->progress =
+        progress_open(pass->session->invocation, pass->phase, pass->session->table.item_count);
+    bool ok = scan_run(&options, &task, err);
+    progress_close(writing->progress);
+    return ok;
+}
+
+static void open_writing(struct writing *writing, const struct runner_pass *pass)
+{
+    uint32_t segments = pass->run.segments;
+    size_t steps = pass->run.step_count;
+    *writing = (struct writing){.pass = pass, .arena = arena_new()};
+    writing->checkpoints = arena_zero(writing->arena, segments * sizeof *writing->checkpoints);
+    writing->cursors = arena_zero(writing->arena, segments * sizeof *writing->cursors);
+    writing->sums = arena_zero(writing->arena, steps * sizeof *writing->sums);
+    writing->pending = arena_zero(writing->arena, steps * sizeof *writing->pending);
+    writing->pending_faults =
+        arena_alloc(writing->arena, LEDGER_FAULTS_MAX * sizeof *writing->pending_faults);
+}
+
+static void close_writing(struct writing *writing)
+{
+    for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
+        buffer_free(&writing->cursors[i]);
+    }
+    arena_free(writing->arena);
+}
+
+bool runner_pass_run(const struct runner_pass *pass, struct error *err)
+{
+    assert(pass->run.segments > 0 && pass->run.step_count > 0);
+    struct writing writing;
+    open_writing(&writing, pass);
+    bool ok = checkpoint_read(pass->session->reader, &pass->run, writing.arena, writing.checkpoints,
+                              err) &&
+              scan(&writing, err);
+    settle(&writing);
+    close_writing(&writing);
+    return ok;
+}

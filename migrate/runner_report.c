@@ -1,0 +1,133 @@
+#include "migrate/runner_report.h"
+
+#include "migrate/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct str runner_report_name(uint32_t version, struct str name, struct arena *arena)
+{
+    return arena_format(arena, "%04" PRIu32 " %.*s", version, STR_ARG(name));
+}
+
+uint64_t runner_report_failed(const struct ledger_step *steps, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += steps[i].counts.failed;
+    }
+    return sum;
+}
+
+static uint64_t matched(const struct ledger_step *step)
+{
+    return step_counts_matched(&step->counts);
+}
+
+static uint64_t written(const struct ledger_step *step)
+{
+    return step->counts.written;
+}
+
+static uint64_t unchanged(const struct ledger_step *step)
+{
+    return step->counts.unchanged;
+}
+
+static uint64_t skipped(const struct ledger_step *step)
+{
+    return step->counts.skipped;
+}
+
+static uint64_t failed(const struct ledger_step *step)
+{
+    return step->counts.failed;
+}
+
+static uint64_t overwritten(const struct ledger_step *step)
+{
+    return step->counts.overwritten;
+}
+
+static uint64_t earlier(const struct ledger_step *step)
+{
+    return step->earlier;
+}
+
+static const struct column {
+    const char *head;
+    uint64_t (*value)(const struct ledger_step *step);
+    bool always; /* also where it is zero throughout */
+} columns[] = {
+    {"matched", matched, true},         {"written", written, true},
+    {"unchanged", unchanged, true},     {"skipped", skipped, true},
+    {"failed", failed, true},           {"overwritten", overwritten, false},
+    {"written before", earlier, false},
+};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static bool is_shown(const struct column *column, const struct ledger_step *steps, size_t count)
+{
+    bool shown = column->always;
+    for (size_t i = 0; !shown && i < count; i++) {
+        shown = column->value(&steps[i]) > 0;
+    }
+    return shown;
+}
+
+void runner_report_steps(struct invocation *invocation, const struct ledger_step *steps,
+                         size_t count)
+{
+    struct arena *arena = invocation->arena;
+    const struct column *shown[COLUMN_COUNT];
+    struct str cells[COLUMN_COUNT + 1] = {STR("  step")};
+    size_t width = 0;
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (is_shown(&columns[i], steps, count)) {
+            shown[width++] = &columns[i];
+            cells[width] = (struct str){columns[i].head, strlen(columns[i].head)};
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    struct report_table *table = report_table_new(arena, width + 1);
+    report_table_row(table, cells);
+    for (size_t i = 0; i < count; i++) {
+        cells[0] = arena_format(arena, "  %.*s", STR_ARG(steps[i].label));
+        for (size_t cell = 0; cell < width; cell++) {
+            cells[cell + 1] = report_count(arena, shown[cell]->value(&steps[i]));
+        }
+        report_table_row(table, cells);
+    }
+    report_table_print(table, invocation->out, 1, false);
+}
+
+void runner_report_faults(struct invocation *invocation, const struct item_fault *faults,
+                          size_t count, uint64_t total)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(invocation->out, "  %.*s: %.*s%s%.*s\n", STR_ARG(faults[i].step),
+                      STR_ARG(faults[i].key), faults[i].key.len > 0 ? ": " : "",
+                      STR_ARG(faults[i].reason));
+    }
+    if (total > count) {
+        struct str more = report_count(invocation->arena, total - count);
+        (void)fprintf(invocation->out, "  and %.*s more\n", STR_ARG(more));
+    }
+}
+
+void runner_report_record(struct invocation *invocation, const struct ledger_record *record)
+{
+    struct str name = runner_report_name(record->version, record->name, invocation->arena);
+    uint64_t faults = runner_report_failed(record->steps, record->step_count);
+    (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
+    runner_report_steps(invocation, record->steps, record->step_count);
+    if (record->fault_count > 0) {
+        struct str count = report_count(invocation->arena, faults);
+        (void)fprintf(invocation->out, "%.*s item errors:\n", STR_ARG(count));
+        runner_report_faults(invocation, record->faults, record->fault_count, faults);
+    }
+}

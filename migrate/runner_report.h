@@ -1,0 +1,26 @@
+/* runner_report — what runs did, for people; programs get the ledger records as JSON. */
+#ifndef MIGRATE_RUNNER_REPORT_H
+#define MIGRATE_RUNNER_REPORT_H
+
+#include "migrate/command.h"
+#include "migrate/ledger_counts.h"
+#include "migrate/ledger_record.h"
+
+#include <stddef.h>
+
+/* "0003 open_orders" */
+struct str runner_report_name(uint32_t version, struct str name, struct arena *arena);
+
+/* A line that says what became of the plan, its steps as a table, and examples of item errors. */
+void runner_report_record(struct invocation *invocation, const struct ledger_record *record);
+
+/* The parts of it: a table of counts, indented; nothing where there are no steps. */
+void runner_report_steps(struct invocation *invocation, const struct ledger_step *steps,
+                         size_t count);
+void runner_report_faults(struct invocation *invocation, const struct item_fault *faults,
+                          size_t count, uint64_t total);
+
+/* Item errors of all steps. */
+uint64_t runner_report_failed(const struct ledger_step *steps, size_t count);
+
+#endif

@@ -1,0 +1,91 @@
+#include "migrate/runner_session.h"
+
+#include "migrate/import_state.h"
+#include "migrate/target.h"
+
+#include <unistd.h>
+
+enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64 };
+
+static unsigned default_workers(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : (unsigned)(processors < WORKERS_MAX ? processors : WORKERS_MAX);
+}
+
+bool runner_session_options(struct invocation *invocation, struct runner_session *out,
+                            struct error *err)
+{
+    uint64_t workers = 0;
+    uint64_t segments = 0;
+    if (!invocation_number(invocation, "workers", 1, WORKERS_MAX, default_workers(), &workers,
+                           err) ||
+        !invocation_number(invocation, "segments", 1, SEGMENTS_MAX, SEGMENTS_DEFAULT, &segments,
+                           err) ||
+        !invocation_number(invocation, "max-item-errors", 0, UINT64_MAX, UINT64_MAX,
+                           &out->max_item_errors, err)) {
+        return false;
+    }
+    out->workers = (unsigned)workers;
+    out->segments = (uint32_t)segments;
+    out->temp_dir = invocation_text(invocation, "temp");
+    return true;
+}
+
+bool runner_session_describe(struct runner_session *session, struct error *err)
+{
+    return store_describe(session->store, session->arena, &session->table, err);
+}
+
+/* Half of an import is no table to work on. */
+static bool check_import(const struct runner_session *session, struct error *err)
+{
+    bool unfinished = false;
+    struct str detail;
+    if (!import_is_unfinished(session->reader, session->arena, &unfinished, &detail, err)) {
+        return false;
+    }
+    return !unfinished || error_set(err, ERROR_STORE, "%.*s", STR_ARG(detail));
+}
+
+bool runner_session_open(struct invocation *invocation, enum store_mode mode,
+                         struct runner_session *session, struct error *err)
+{
+    struct store_options options = {.mode = mode, .temp_dir = session->temp_dir};
+    session->invocation = invocation;
+    session->arena = invocation->arena;
+    if (!target_open(invocation->table, &options, &session->store, err)) {
+        return false;
+    }
+    if (mode == STORE_WRITE &&
+        !store_lease_take(session->store, ledger_who(session->arena).ptr, err)) {
+        return false;
+    }
+    return store_reader_open(session->store, &session->reader, err) && check_import(session, err) &&
+           runner_session_describe(session, err) &&
+           ledger_read(session->reader, session->arena, &session->ledger, err);
+}
+
+void runner_session_close(struct runner_session *session)
+{
+    if (session->reader != NULL) {
+        store_reader_close(session->reader);
+    }
+    store_close(session->store);
+}
+
+struct scan_options runner_session_scan(const struct runner_session *session)
+{
+    return (struct scan_options){
+        .store = session->store,
+        .workers = session->workers,
+        .segments = session->segments,
+        .stop = session->invocation->stop,
+    };
+}
+
+bool runner_session_stopped(const struct runner_session *session)
+{
+    const atomic_bool *stop = session->invocation->stop;
+    return stop != NULL && atomic_load(stop);
+}

@@ -1,0 +1,49 @@
+/* runner_session — a table opened for a run: its store, lease, ledger and the options of apply and
+ * rollback. */
+#ifndef MIGRATE_RUNNER_SESSION_H
+#define MIGRATE_RUNNER_SESSION_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/scan/scan.h"
+#include "engine/store/store.h"
+#include "migrate/command.h"
+#include "migrate/ledger.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runner_session {
+    struct invocation *invocation;
+    struct arena *arena; /* for the whole run */
+    struct store *store;
+    struct store_reader *reader;
+    struct table_desc table;
+    struct ledger ledger;
+    unsigned workers;
+    uint32_t segments; /* of passes that begin now */
+    uint64_t max_item_errors;
+    const char *temp_dir; /* NULL: the store's own choice */
+};
+
+/* Reads --workers, --segments, --max-item-errors and --temp into *out. ERROR_USAGE. */
+MUST_CHECK bool runner_session_options(struct invocation *invocation, struct runner_session *out,
+                                       struct error *err);
+
+/* Opens invocation->table and reads its ledger; STORE_WRITE also takes the lease. Keeps what
+ * runner_session_options() has set in *session. runner_session_close() in any case.
+ * ERROR_BUSY: another run holds the lease. ERROR_STORE: an import is not finished. */
+MUST_CHECK bool runner_session_open(struct invocation *invocation, enum store_mode mode,
+                                    struct runner_session *session, struct error *err);
+void runner_session_close(struct runner_session *session);
+
+/* Describes the table anew, after an index was made or dropped. */
+MUST_CHECK bool runner_session_describe(struct runner_session *session, struct error *err);
+
+/* What every scan of the session has in common. */
+struct scan_options runner_session_scan(const struct runner_session *session);
+
+/* True once SIGINT or SIGTERM has come. */
+bool runner_session_stopped(const struct runner_session *session);
+
+#endif
