@@ -214,23 +214,15 @@ struct scan_options scan_fixture_options(struct scan_fixture *fixture)
                                  .stop = &fixture->stop};
 }
 
-bool scan_fixture_run(struct scan_fixture *fixture, const struct scan_options *options,
-                      struct error *err)
+struct scan_task scan_fixture_task(struct scan_fixture *fixture)
 {
-    struct scan_task task = {.context = fixture,
-                             .tally_bytes = sizeof(struct scan_tally),
-                             .worker_open = open_worker,
-                             .worker_close = close_worker,
-                             .item = visit,
-                             .page = add_page,
-                             .not_applied = not_applied};
-    return scan_run(options, &task, err);
-}
-
-void scan_fixture_expect(struct scan_fixture *fixture, const struct scan_options *options)
-{
-    struct error err = {0};
-    ck_assert_msg(scan_fixture_run(fixture, options, &err), "%s", err.text);
+    return (struct scan_task){.context = fixture,
+                              .tally_bytes = sizeof(struct scan_tally),
+                              .worker_open = open_worker,
+                              .worker_close = close_worker,
+                              .item = visit,
+                              .page = add_page,
+                              .not_applied = not_applied};
 }
 
 size_t scan_fixture_count(const struct scan_fixture *fixture, int64_t visits)

@@ -61,11 +61,8 @@ void scan_fixture_free(struct scan_fixture *fixture);
 /* Two workers, five segments, pages of 20 items. */
 struct scan_options scan_fixture_options(struct scan_fixture *fixture);
 
-MUST_CHECK bool scan_fixture_run(struct scan_fixture *fixture, const struct scan_options *options,
-                                 struct error *err);
-
-/* As scan_fixture_run(); asserts that it succeeds. */
-void scan_fixture_expect(struct scan_fixture *fixture, const struct scan_options *options);
+/* Visits every item, by a write of fixture->kind. */
+struct scan_task scan_fixture_task(struct scan_fixture *fixture);
 
 /* How many items have this many visits; the visits and the id of one. */
 size_t scan_fixture_count(const struct scan_fixture *fixture, int64_t visits);

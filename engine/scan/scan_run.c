@@ -1,7 +1,6 @@
-#include "engine/scan/scan.h"
-
 #include "engine/base/queue.h"
 #include "engine/scan/page_batch_internal.h"
+#include "engine/scan/scan.h"
 #include "engine/scan/scan_worker_internal.h"
 
 #include <assert.h>
