@@ -1,10 +1,9 @@
 #include "engine/base/buffer.h"
 #include "engine/expr/expr.h"
-#include "engine/item/item_json.h"
 #include "engine/item/number.h"
 #include "engine/store/store.h"
 #include "migrate/commands.h"
-#include "migrate/item_table.h"
+#include "migrate/item_printer.h"
 #include "migrate/key_condition.h"
 #include "migrate/query_merge.h"
 #include "migrate/report.h"
@@ -40,8 +39,7 @@ struct found {
     uint64_t count;
     struct number sum;
     struct arena *scratch; /* for one item */
-    struct item_table *table;
-    struct buffer line;
+    struct item_printer *printer;
 };
 
 static bool parse_expression(const struct invocation *invocation, const char *option,
@@ -135,8 +133,8 @@ static bool add_to_sum(const struct wanted *wanted, struct value item, struct fo
     return number_add(&found->sum, &number, &found->sum, err) || error_wrap(err, "--sum");
 }
 
-static bool take_item(struct invocation *invocation, const struct wanted *wanted, struct value item,
-                      struct found *found, struct error *err)
+static bool take_item(const struct wanted *wanted, struct value item, struct found *found,
+                      struct error *err)
 {
     arena_reset(found->scratch);
     struct expr_scope scope = {.item = item};
@@ -152,13 +150,7 @@ static bool take_item(struct invocation *invocation, const struct wanted *wanted
         return add_to_sum(wanted, item, found, err);
     }
     struct value shown = selected(wanted, item, found->scratch);
-    if (!invocation->json) {
-        item_table_add(found->table, shown);
-        return true;
-    }
-    found->line.len = 0;
-    item_json_write_item(shown, &found->line);
-    (void)fprintf(invocation->out, "{\"Item\":%.*s}\n", STR_ARG(buffer_str(&found->line)));
+    item_printer_add(found->printer, shown);
     return true;
 }
 
@@ -194,7 +186,7 @@ static bool take_items(struct invocation *invocation, const struct wanted *wante
         if (value_is_missing(item)) {
             return true;
         }
-        if (!take_item(invocation, wanted, item, found, err) || !report_check(invocation, err)) {
+        if (!take_item(wanted, item, found, err) || !report_check(invocation, err)) {
             return false;
         }
     }
@@ -204,9 +196,9 @@ static bool take_items(struct invocation *invocation, const struct wanted *wante
 static bool print_found(struct invocation *invocation, const struct wanted *wanted,
                         struct query_merge *merge, const struct key_schema *keys, struct error *err)
 {
-    struct found found = {.scratch = arena_new(), .table = item_table_open(invocation, keys)};
+    struct found found = {.scratch = arena_new(), .printer = item_printer_open(invocation, keys)};
     bool ok = take_items(invocation, wanted, merge, &found, err);
-    item_table_close(found.table);
+    item_printer_close(found.printer);
     if (ok && wanted->sum != NULL) {
         print_sum(invocation, &found);
     } else if (ok && !invocation->json) {
@@ -214,7 +206,6 @@ static bool print_found(struct invocation *invocation, const struct wanted *want
                       STR_ARG(report_count(invocation->arena, found.count)));
     }
     arena_free(found.scratch);
-    buffer_free(&found.line);
     return ok;
 }
 

@@ -3,7 +3,7 @@
 #include "engine/item/number.h"
 #include "engine/store/store.h"
 #include "migrate/commands.h"
-#include "migrate/item_table.h"
+#include "migrate/item_printer.h"
 #include "migrate/ledger_json.h"
 #include "migrate/query_merge.h"
 #include "migrate/report.h"
@@ -42,27 +42,15 @@ static bool read_partition_key(const struct key_attribute *attribute, const char
     return true;
 }
 
-static void print_item(struct invocation *invocation, struct value item)
-{
-    struct buffer line = {0};
-    item_json_write_item(item, &line);
-    (void)fprintf(invocation->out, "{\"Item\":%.*s}\n", STR_ARG(buffer_str(&line)));
-    buffer_free(&line);
-}
-
 static bool print_items(struct invocation *invocation, struct query_merge *merge,
-                        struct item_table *table, struct error *err)
+                        struct item_printer *printer, struct error *err)
 {
     struct value item;
     while (query_merge_next(merge, &item, err)) {
         if (value_is_missing(item)) {
             return true;
         }
-        if (invocation->json) {
-            print_item(invocation, item);
-        } else {
-            item_table_add(table, item);
-        }
+        item_printer_add(printer, item);
         if (atomic_load(invocation->stop)) {
             return error_set(err, ERROR_STOPPED, "interrupted");
         }
@@ -82,9 +70,9 @@ static bool show_collection(struct invocation *invocation, struct store_reader *
         return false;
     }
     struct query_merge *merge = query_merge_open(reader, &table->keys, &query, 1);
-    struct item_table *items = item_table_open(invocation, &table->keys);
-    bool ok = print_items(invocation, merge, items, err);
-    item_table_close(items);
+    struct item_printer *printer = item_printer_open(invocation, &table->keys);
+    bool ok = print_items(invocation, merge, printer, err);
+    item_printer_close(printer);
     query_merge_close(merge);
     return ok;
 }
@@ -163,7 +151,7 @@ static bool read_first_key(struct store_reader *reader, struct segment segment,
     *out = (struct str){0};
     if (page.count > 0) {
         struct value key = value_member(page.items[0].item, table->keys.partition[0].name);
-        *out = arena_copy(arena, item_table_cell(key, arena));
+        *out = arena_copy(arena, item_printer_cell(key, arena));
     }
     store_release(reader);
     return true;
