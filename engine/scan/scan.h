@@ -47,7 +47,7 @@ struct scan_page {
     uint32_t segment;
     struct str cursor; /* where the segment goes on behind this page */
     bool last;         /* the segment ends with it */
-    size_t items;      /* that were met */
+    size_t items;      /* that were met, each the first time */
     const void *tally;
     const struct str *notes;
     size_t note_count;

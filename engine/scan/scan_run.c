@@ -177,6 +177,7 @@ static bool correct(struct committer *committer, const struct page_batch *batch,
         }
         flushed = true;
     }
+    again->items = 0; /* they counted when they were first met */
     return true;
 }
 

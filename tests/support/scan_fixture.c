@@ -154,7 +154,7 @@ static bool add_page(void *context, const struct scan_page *page, struct scan_ch
     fixture->total.written += tally->written;
     fixture->pages++;
     fixture->notes += page->note_count;
-    ck_assert_uint_eq(page->items, tally->met);
+    fixture->items += page->items;
     ck_assert_uint_eq(page->note_count, tally->met);
     fixture->cursors[page->segment] = arena_copy(fixture->arena, page->cursor);
     fixture->done[page->segment] = page->last;

@@ -33,6 +33,7 @@ struct scan_fixture {
     struct arena *arena;
     struct store *store;
     struct scan_tally total;
+    size_t items; /* as pages tell */
     size_t pages;
     size_t notes;
     size_t not_applied[OUTCOME_REJECTED + 1];

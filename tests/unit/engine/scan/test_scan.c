@@ -49,6 +49,7 @@ START_TEST(every_item_is_met_once)
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS, "%s", shapes[_i].says);
     ck_assert_uint_eq(fixture->total.met, ITEMS);
     ck_assert_uint_eq(fixture->total.written, ITEMS);
+    ck_assert_uint_eq(fixture->items, ITEMS);
     ck_assert_uint_eq(fixture->notes, ITEMS);
     for (uint32_t i = 0; i < options.segments; i++) {
         ck_assert_msg(fixture->done[i], "%s: segment %u ends", shapes[_i].says, (unsigned)i);

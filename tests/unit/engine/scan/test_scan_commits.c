@@ -50,6 +50,7 @@ START_TEST(a_stale_item_is_met_again)
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS - 1, "%s", writers[_i].says);
     ck_assert_msg(scan_fixture_count(fixture, writers[_i].visits) == (gone ? 0 : 1), "%s",
                   writers[_i].says);
+    ck_assert_msg(fixture->items == ITEMS, "%s: items count once", writers[_i].says);
     ck_assert_msg(fixture->total.written == (gone ? ITEMS - 1 : ITEMS), "%s", writers[_i].says);
     scan_fixture_free(fixture);
 }
