@@ -88,6 +88,7 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     for (size_t i = 0; i < record->change_count; i++) {
         (void)cJSON_AddItemToArray(changes, change_to_json(&record->changes[i]));
     }
+    (void)cJSON_AddBoolToObject(object, "has_rollback", record->has_rollback);
     (void)cJSON_AddNumberToObject(object, "undo_before", (double)record->undo_before);
     (void)cJSON_AddNumberToObject(object, "undo_skip", (double)record->undo_skip);
     (void)cJSON_AddNumberToObject(object, "undone", (double)record->undone);
@@ -249,6 +250,7 @@ static bool read_plain(const cJSON *object, struct arena *arena, struct ledger_r
     return ledger_json_text(object, "started", arena, &out->started, err) &&
            ledger_json_text(object, "ended", arena, &out->ended, err) &&
            ledger_json_text(object, "who", arena, &out->who, err) &&
+           ledger_json_bool(object, "has_rollback", &out->has_rollback, err) &&
            ledger_json_number(object, "undo_before", &out->undo_before, err) &&
            ledger_json_number(object, "undo_skip", &out->undo_skip, err) &&
            ledger_json_number(object, "undone", &out->undone, err) &&

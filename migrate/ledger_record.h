@@ -55,6 +55,8 @@ struct ledger_record {
     size_t fault_count;
     struct index_change *changes; /* in the order in which they were made */
     size_t change_count;
+    bool
+        has_rollback; /* the plan has reverse steps of its own; else its undo log is the way back */
     uint64_t undo_before; /* rolling back: undo frames below this are still to do */
     uint64_t undo_skip;   /* of the newest of them, so many records are done */
     uint64_t undone;      /* rolling back: writes taken back */

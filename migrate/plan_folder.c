@@ -3,6 +3,7 @@
 #include "migrate/files.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 static bool read_plan(const char *path, struct arena *arena, const struct plan **out,
                       struct error *err)
@@ -55,6 +56,11 @@ bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *ou
     }
     *out = list;
     return true;
+}
+
+bool plan_folder_exists(const char *dir)
+{
+    return access(dir, F_OK) == 0;
 }
 
 const struct plan *plan_list_find(const struct plan_list *list, uint32_t version)

@@ -25,6 +25,9 @@ struct plan_list {
 MUST_CHECK bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *out,
                                  struct error *err);
 
+/* False where there is no such folder: a ledger can be read without. */
+bool plan_folder_exists(const char *dir);
+
 /* The plan of a version, or NULL. */
 const struct plan *plan_list_find(const struct plan_list *list, uint32_t version);
 

@@ -46,6 +46,7 @@ static void begin_record(const struct run *run)
         .version = run->plan->version,
         .name = run->plan->name,
         .hash = run->plan->hash,
+        .has_rollback = run->plan->has_rollback,
         .started = ledger_now(arena),
         .steps = runner_steps(run->stages, arena),
         .step_count = run->stages->step_count,

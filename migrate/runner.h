@@ -26,7 +26,7 @@ MUST_CHECK bool runner_roll_back(struct runner_session *session, const struct pl
                                  const struct compiled_stages *stages, struct ledger_record *record,
                                  bool *failed, struct error *err);
 
-/* Examples and counts of a new record. */
+/* Steps with their labels and no counts yet. */
 struct ledger_step *runner_steps(const struct compiled_stages *stages, struct arena *arena);
 
 #endif
