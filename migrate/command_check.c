@@ -316,7 +316,7 @@ static bool run(struct invocation *invocation, struct error *err)
         struct checking checking = {.invocation = invocation};
         return check_files(&checking, err);
     }
-    return table_session_read(invocation, check_with_table, err);
+    return table_session_inspect(invocation, check_with_table, err);
 }
 
 const struct command command_check = {

@@ -1,5 +1,6 @@
 #include "engine/store/store.h"
 #include "migrate/commands.h"
+#include "migrate/import_state.h"
 #include "migrate/ledger.h"
 #include "migrate/ledger_json.h"
 #include "migrate/report.h"
@@ -34,6 +35,21 @@ static void take_finding(void *context, const char *text)
     } else {
         (void)fprintf(findings->invocation->out, "%s\n", text);
     }
+}
+
+/* Items may be missing. */
+static bool find_unfinished_import(struct store_reader *reader, struct findings *findings,
+                                   struct error *err)
+{
+    bool unfinished = false;
+    struct str detail;
+    if (!import_is_unfinished(reader, findings->invocation->arena, &unfinished, &detail, err)) {
+        return false;
+    }
+    if (unfinished) {
+        take_finding(findings, arena_copy(findings->invocation->arena, detail).ptr);
+    }
+    return true;
 }
 
 /* A run that was broken off leaves the table between two plans. */
@@ -81,6 +97,7 @@ static bool verify(struct invocation *invocation, struct store *store, struct st
     struct table_desc table;
     bool ok = store_describe(store, invocation->arena, &table, err) &&
               store_verify(store, take_finding, &findings, err) &&
+              find_unfinished_import(reader, &findings, err) &&
               find_unfinished_runs(reader, &findings, err);
     if (!ok) {
         cJSON_Delete(object);
@@ -96,7 +113,7 @@ static bool run(struct invocation *invocation, struct error *err)
     if (invocation_flag(invocation, "from") != invocation_flag(invocation, "map")) {
         return error_set(err, ERROR_USAGE, "--from and --map go together");
     }
-    return table_session_read(invocation, verify, err);
+    return table_session_inspect(invocation, verify, err);
 }
 
 const struct command command_verify = {

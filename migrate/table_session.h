@@ -13,8 +13,14 @@ typedef bool table_session_body(struct invocation *invocation, struct store *sto
                                 struct store_reader *reader, struct error *err);
 
 /* Opens invocation->table for reading, calls the body and closes it again.
- * What opening and the body return. */
+ * ERROR_STORE: an import of it was not finished, so that items are missing. Besides, what opening
+ * and the body return. */
 MUST_CHECK bool table_session_read(struct invocation *invocation, table_session_body *body,
                                    struct error *err);
+
+/* As table_session_read(), for those who look at the table and not at its items: also while an
+ * import is unfinished. */
+MUST_CHECK bool table_session_inspect(struct invocation *invocation, table_session_body *body,
+                                      struct error *err);
 
 #endif
