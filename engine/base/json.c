@@ -136,6 +136,17 @@ static unsigned escape_value(const char *digits)
            hex_digit(digits[3]);
 }
 
+/* Both halves of a surrogate pair, "\\ud83d\\ude00". */
+static bool is_pair(struct str source)
+{
+    if (source.len < 12 || memcmp(source.ptr + 6, "\\u", 2) != 0) {
+        return false;
+    }
+    unsigned high = escape_value(source.ptr + 2);
+    unsigned low = escape_value(source.ptr + 8);
+    return high <= 0xdbff && low >= 0xdc00 && low <= 0xdfff;
+}
+
 /* How many bytes of a string's source spell what stands at its start, and how many bytes that
  * makes; an escape counts as one, other text goes byte by byte. Returns 0 for half of a surrogate
  * pair, of which yajl would make '?'. */
@@ -149,16 +160,12 @@ static size_t spelled(struct str source, size_t *decoded)
         return 2;
     }
     unsigned unit = escape_value(source.ptr + 2);
-    if (unit < 0xd800 || unit > 0xdfff) {
-        *decoded = unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
-        return 6;
+    if (unit >= 0xd800 && unit <= 0xdfff) {
+        *decoded = 4;
+        return is_pair(source) ? 12 : 0;
     }
-    if (unit > 0xdbff || source.len < 12 || memcmp(source.ptr + 6, "\\u", 2) != 0) {
-        return 0;
-    }
-    unsigned low = escape_value(source.ptr + 8);
-    *decoded = 4;
-    return low >= 0xdc00 && low <= 0xdfff ? 12 : 0;
+    *decoded = unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    return 6;
 }
 
 /* The text of the string token from `start` to reader->at: a part of our copy where it holds no

@@ -16,7 +16,8 @@ struct edits {
  * once its size is known. */
 struct draft {
     struct edits edits; /* those still to do */
-    unsigned char *at;
+    unsigned char *members;
+    unsigned char *at; /* behind the last of them */
     size_t count;
     struct arena *arena;
     struct error *err;
@@ -94,10 +95,10 @@ static void put_member(struct draft *draft, const struct path_step *step, struct
     draft->count++;
 }
 
-static struct value finish(enum value_type type, unsigned char *members, const struct draft *draft)
+static struct value finish(enum value_type type, const struct draft *draft)
 {
-    size_t body = varint_size(draft->count) + (size_t)(draft->at - members);
-    unsigned char *start = members - varint_size(draft->count) - varint_size(body) - 1;
+    size_t body = varint_size(draft->count) + (size_t)(draft->at - draft->members);
+    unsigned char *start = draft->members - varint_size(draft->count) - varint_size(body) - 1;
     start[0] = (unsigned char)type;
     size_t used = 1 + varint_put(start + 1, body);
     (void)varint_put(start + used, draft->count);
@@ -181,7 +182,7 @@ static bool edit_container(struct value v, struct edits edits, struct arena *are
 {
     size_t size_max = HEADER_MAX + v.len + growth(&edits);
     unsigned char *members = (unsigned char *)arena_bytes(arena, size_max) + HEADER_MAX;
-    struct draft draft = {edits, members, 0, arena, err};
+    struct draft draft = {edits, members, members, 0, arena, err};
     struct attribute member;
     struct value_iter iter = value_members(v);
     const unsigned char *start = iter.next;
@@ -199,7 +200,7 @@ static bool edit_container(struct value v, struct edits edits, struct arena *are
     if (!edit_new(&draft, NULL, 0)) {
         return false;
     }
-    *out = finish(value_type(v), members, &draft);
+    *out = finish(value_type(v), &draft);
     return true;
 }
 

@@ -101,6 +101,10 @@ static bool read_container(struct input *in, const struct json *json, enum value
     return ok;
 }
 
+/* So that a set's type gives that of its members. */
+_Static_assert(VALUE_NS - VALUE_SS == VALUE_N - VALUE_S && VALUE_BS - VALUE_SS == VALUE_B - VALUE_S,
+               "sets stand in the order of their members");
+
 static bool read_content(struct input *in, const struct json *json, enum value_type type,
                          struct value *out)
 {
@@ -110,13 +114,11 @@ static bool read_content(struct input *in, const struct json *json, enum value_t
         return json->kind == JSON_BOOL || refuse(in, "BOOL takes true or false");
     case VALUE_NULL:
         *out = value_null();
-        return (json->kind == JSON_BOOL && json->boolean) || refuse(in, "NULL takes true");
+        return json->boolean || refuse(in, "NULL takes true");
     case VALUE_SS:
-        return read_set(in, json, VALUE_S, out);
     case VALUE_NS:
-        return read_set(in, json, VALUE_N, out);
     case VALUE_BS:
-        return read_set(in, json, VALUE_B, out);
+        return read_set(in, json, type - VALUE_SS + VALUE_S, out);
     case VALUE_L:
     case VALUE_M:
         return read_container(in, json, type, out);

@@ -8,7 +8,7 @@
 enum { CLASS_NEGATIVE = 1, CLASS_ZERO = 2, CLASS_POSITIVE = 3, PAIRS_MAX = 19 };
 
 _Static_assert(NUMBER_EXPONENT_MAX - NUMBER_EXPONENT_MIN == 255, "an exponent is one byte");
-_Static_assert(2 + PAIRS_MAX <= NUMBER_ENCODED_MAX, "class, exponent, pairs");
+_Static_assert(2 + PAIRS_MAX == NUMBER_ENCODED_MAX, "class, exponent, pairs");
 
 /* A text as it is read: digits without the zeros around them. */
 struct reading {
@@ -59,45 +59,42 @@ static size_t read_digits(struct reading *reading, struct str text, size_t at, b
     return at;
 }
 
-/* Reads e[+-]digits; a huge exponent is cut to one that is out of range anyhow. */
+/* Reads an optional sign; true if it is a minus. */
+static bool read_minus(struct str text, size_t *at)
+{
+    if (*at == text.len || (text.ptr[*at] != '-' && text.ptr[*at] != '+')) {
+        return false;
+    }
+    return text.ptr[(*at)++] == '-';
+}
+
+/* Reads [(e|E)[+-]digits]; a huge exponent is cut to one that is out of range anyhow. */
 static bool read_exponent(struct str text, size_t *at, int64_t *exponent)
 {
-    size_t i = *at + 1;
-    bool negative = i < text.len && text.ptr[i] == '-';
-    if (i < text.len && (text.ptr[i] == '-' || text.ptr[i] == '+')) {
-        i++;
+    if (*at == text.len || (text.ptr[*at] | 0x20) != 'e') {
+        return true;
     }
-    size_t start = i;
+    ++*at;
+    bool negative = read_minus(text, at);
+    size_t start = *at;
     int64_t value = 0;
-    for (; i < text.len && is_digit(text.ptr[i]); i++) {
-        value = value * 10 + (text.ptr[i] - '0');
+    for (; *at < text.len && is_digit(text.ptr[*at]); ++*at) {
+        value = value * 10 + (text.ptr[*at] - '0');
         value = value > INT32_MAX ? INT32_MAX : value;
     }
-    *at = i;
     *exponent += negative ? -value : value;
-    return i > start;
+    return *at > start;
 }
 
 static bool read_number(struct str text, struct reading *reading)
 {
     size_t at = 0;
-    if (text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+')) {
-        reading->number.negative = text.ptr[0] == '-';
-        at = 1;
-    }
+    reading->number.negative = read_minus(text, &at);
     at = read_digits(reading, text, at, false);
     if (at < text.len && text.ptr[at] == '.') {
         at = read_digits(reading, text, at + 1, true);
     }
-    if (!reading->any) {
-        return false;
-    }
-    if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
-        if (!read_exponent(text, &at, &reading->exponent)) {
-            return false;
-        }
-    }
-    return at == text.len;
+    return reading->any && read_exponent(text, &at, &reading->exponent) && at == text.len;
 }
 
 /* For messages: the text, shortened. */
@@ -253,7 +250,7 @@ struct number number_from_int(int64_t n)
 {
     struct number number = {.negative = n < 0};
     uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-    uint8_t reversed[20];
+    uint8_t reversed[20] = {0};
     int count = 0;
     while (rest > 0) {
         reversed[count++] = (uint8_t)(rest % 10);

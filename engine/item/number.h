@@ -17,7 +17,7 @@ enum {
     NUMBER_DIGITS_MAX = 38,
     NUMBER_EXPONENT_MIN = -130, /* of the first digit: 1E-130 */
     NUMBER_EXPONENT_MAX = 125,
-    NUMBER_ENCODED_MAX = 22, /* bytes of number_encode() */
+    NUMBER_ENCODED_MAX = 21, /* bytes of number_encode() */
     NUMBER_TEXT_MAX = 180    /* characters of number_format(), with the closing NUL */
 };
 

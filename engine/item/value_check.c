@@ -134,34 +134,33 @@ static bool check_body(struct walk *walk, enum value_type type, int depth)
     return ok;
 }
 
+static bool check_bool(struct walk *walk)
+{
+    if (left(walk) == 0 || walk->next[0] > 1) {
+        return fail(walk, "a BOOL is neither 0 nor 1");
+    }
+    walk->next++;
+    return true;
+}
+
 static bool check_value(struct walk *walk, int depth)
 {
     if (left(walk) == 0) {
         return fail(walk, "a value is cut short");
     }
-    enum value_type type = (enum value_type) * walk->next++;
+    enum value_type type = (enum value_type)walk->next[0];
+    walk->next++;
     struct str content;
-    switch (type) {
-    case VALUE_S:
-    case VALUE_N:
-    case VALUE_B:
+    if (type >= VALUE_S && type <= VALUE_B) {
         return read_counted(walk, &content) && check_content(walk, type, content);
-    case VALUE_NULL:
-        return true;
-    case VALUE_BOOL:
-        if (left(walk) == 0 || *walk->next++ > 1) {
-            return fail(walk, "a BOOL is neither 0 nor 1");
-        }
-        return true;
-    case VALUE_SS:
-    case VALUE_NS:
-    case VALUE_BS:
-    case VALUE_L:
-    case VALUE_M:
-        return check_body(walk, type, depth);
-    default:
-        return fail(walk, "a tag is unknown");
     }
+    if (type >= VALUE_SS && type <= VALUE_M) {
+        return check_body(walk, type, depth);
+    }
+    if (type == VALUE_BOOL) {
+        return check_bool(walk);
+    }
+    return type == VALUE_NULL || fail(walk, "a tag is unknown");
 }
 
 /* The outermost M may be an item, which does not count as a level. */

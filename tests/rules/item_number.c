@@ -52,19 +52,22 @@ static int sign(int order)
     return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
+/* A neighbour of n: all but the last digit are equal as far as they go. */
+static struct number draw_near(struct draw *draw, const struct number *n)
+{
+    struct number near = draw_number(draw);
+    if (near.count > 0 && n->count > 0) {
+        memcpy(near.digits, n->digits, near.count - 1U);
+        near.digits[0] = n->digits[0];
+        near.exponent = n->exponent;
+    }
+    return near;
+}
+
 bool rule_number_encoding_keeps_order(struct draw *draw)
 {
     struct number a = draw_number(draw);
-    struct number b = draw_number(draw);
-    if (draw_below(draw, 2) == 1) { /* neighbours: all but the last digits are equal */
-        memcpy(b.digits, a.digits, b.count > 1 ? b.count - 1U : 0);
-        if (a.count > 0 && b.count > 0) {
-            b.exponent = a.exponent;
-        }
-    }
-    if (b.count > 0 && b.digits[0] == 0) {
-        b.digits[0] = 1;
-    }
+    struct number b = draw_below(draw, 2) == 1 ? draw_near(draw, &a) : draw_number(draw);
     unsigned char left[NUMBER_ENCODED_MAX];
     unsigned char right[NUMBER_ENCODED_MAX];
     struct str left_str = {(const char *)left, number_encode(&a, left)};
