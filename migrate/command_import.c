@@ -1,0 +1,245 @@
+#include "engine/store/store.h"
+#include "migrate/commands.h"
+#include "migrate/import_leftovers.h"
+#include "migrate/import_options.h"
+#include "migrate/import_report.h"
+#include "migrate/import_state.h"
+#include "migrate/import_table.h"
+#include "migrate/ledger.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { REJECTS_EXIT_STATUS = 3 };
+
+static const struct option options[] = {
+    {"from", "SOURCE", "postgresql://..., or a file of JSON lines"},
+    {"map", "FILE", "how rows become items; goes with a database"},
+    {"partition", "NAME:TYPE", "partition key of a new table (default PK:S)"},
+    {"sort", "NAME:TYPE", "sort key of a new table (default SK:S)"},
+    {"dry-run", NULL, "derive and check everything, write nothing"},
+    {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
+    {"rejects", "FILE", "go on without rows that give no item; they are written there"},
+    {"jobs", "N", "connections or threads that read (default 2)"},
+    {"memory", "MB", "memory for sorting (default 256)"},
+    {"temp", "DIR", "where sorting may write (default $TMPDIR, or beside the table)"},
+};
+
+/* One import from beginning to end. */
+struct import_job {
+    struct invocation *invocation;
+    struct import_options options;
+    struct import_table table;
+    struct source *source;
+    struct import_rejects *rejects;
+    struct import_sorted sorted;
+    struct import_record record;
+    struct import_written written;
+    uint64_t started_ms;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* An import into a table with items that was broken off is taken up only by itself. */
+static bool check_resume(const struct import_job *job, struct error *err)
+{
+    const struct import_record *last = &job->table.last;
+    struct str map = job->options.map == NULL ? STR("") : job->options.map->hash;
+    if (!job->table.resumes ||
+        (str_equal(last->map, map) && str_equal(last->source, job->source->name))) {
+        return true;
+    }
+    return error_set(err, ERROR_STORE,
+                     "an import from %.*s, begun %.*s, was not finished\n"
+                     "hint: run that import again first",
+                     STR_ARG(last->source), STR_ARG(last->started));
+}
+
+static bool open_all(struct import_job *job, struct error *err)
+{
+    struct invocation *invocation = job->invocation;
+    const struct import_options *wanted = &job->options;
+    struct import_wish wish = {wanted->map, wanted->partition, wanted->sort};
+    struct import_make_options make = {wanted->temp_dir, wanted->memory_bytes};
+    struct import_rejects_options rejects = {wanted->rejects,
+                                             wanted->dry_run ? invocation->messages : NULL};
+    if (!import_table_open(invocation, &wish, !wanted->dry_run, &job->table, err) ||
+        !import_source_open(wanted, &job->table.desc, &job->source, err) ||
+        !check_resume(job, err) || !import_rejects_open(&rejects, &job->rejects, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < job->source->notice_count; i++) {
+        (void)fprintf(invocation->messages, "%.*s\n", STR_ARG(job->source->notices[i]));
+    }
+    return wanted->dry_run || import_table_make(invocation, &job->table, &make, err);
+}
+
+static bool sort(struct import_job *job, struct error *err)
+{
+    struct import_sort_options sorting = {
+        .invocation = job->invocation,
+        .source = job->source,
+        .table = &job->table.desc,
+        .store = job->table.store,
+        .rejects = job->rejects,
+        .jobs = job->options.jobs,
+        .memory_bytes = job->options.memory_bytes,
+        .temp_dir = job->options.temp_dir,
+    };
+    return import_sort(&sorting, &job->sorted, err);
+}
+
+static struct import_load_options load_options(const struct import_job *job,
+                                               struct import_rejects *rejects)
+{
+    return (struct import_load_options){
+        .invocation = job->invocation,
+        .store = job->table.store,
+        .stream = {.sorted = &job->sorted,
+                   .source = job->source,
+                   .keys = &job->table.desc.keys,
+                   .rejects = rejects},
+        .items = job->sorted.counts.items,
+        .pass = job->record.pass,
+        .conflict = job->options.conflict,
+        .resumes = job->table.resumes,
+    };
+}
+
+static bool write_record(struct import_job *job, struct error *err)
+{
+    struct arena *arena = job->invocation->arena;
+    struct import_record *record = &job->record;
+    record->loading = true;
+    record->created = !job->table.exists;
+    record->was_empty = job->table.desc.item_count == 0 && !job->table.resumes;
+    record->map = job->options.map == NULL ? STR("") : job->options.map->hash;
+    record->source = job->source->name;
+    record->snapshot = job->source->snapshot;
+    record->snapshot_time = job->source->time;
+    record->started = ledger_now(arena);
+    record->ended = STR("");
+    record->who = ledger_who(arena);
+    if (job->table.resumes) {
+        record->pass = job->table.last.pass;
+    } else if (!ledger_next_pass(job->table.store, job->table.reader, &record->pass, err)) {
+        return false;
+    }
+    return import_state_write(job->table.store, record, err);
+}
+
+static bool finish_record(struct import_job *job, struct error *err)
+{
+    job->record.loading = false;
+    job->record.ended = ledger_now(job->invocation->arena);
+    job->record.items = job->sorted.counts.items;
+    for (size_t i = 0; i < job->source->entity_count; i++) {
+        job->record.rows += atomic_load(&job->source->entities[i].rows);
+    }
+    return import_state_write(job->table.store, &job->record, err);
+}
+
+/* Where items stand already, all conflicts are found before anything is written. */
+static bool merge(struct import_job *job, struct error *err)
+{
+    struct import_load_options compare = load_options(job, job->rejects);
+    struct import_load_options write = load_options(job, NULL);
+    struct import_written ignored;
+    return import_compare(&compare, &ignored, err) && write_record(job, err) &&
+           (write.pass = job->record.pass, import_merge(&write, &job->written, err)) &&
+           (!job->table.resumes || import_remove_leftovers(&write, &job->written, err)) &&
+           finish_record(job, err);
+}
+
+static bool load(struct import_job *job, struct error *err)
+{
+    if (!write_record(job, err)) {
+        return false;
+    }
+    struct import_load_options loading = load_options(job, job->rejects);
+    return import_load(&loading, &job->written, err) && finish_record(job, err);
+}
+
+/* Counts what would be written; every shared key and conflict is found on the way. */
+static bool rehearse(struct import_job *job, struct error *err)
+{
+    struct import_load_options comparing = load_options(job, job->rejects);
+    if (job->table.store != NULL) {
+        return import_compare(&comparing, &job->written, err);
+    }
+    struct import_stream *stream = NULL;
+    struct import_item item = {.item = {NULL, 0}};
+    bool ok = import_stream_open(&comparing.stream, &stream, err) &&
+              import_stream_next(stream, &item, err);
+    while (ok && !value_is_missing(item.item)) {
+        job->written.written++;
+        ok = import_stream_next(stream, &item, err);
+    }
+    import_stream_close(stream);
+    return ok;
+}
+
+static bool run_job(struct import_job *job, struct error *err)
+{
+    if (!open_all(job, err) || !sort(job, err)) {
+        return false;
+    }
+    bool empty = job->table.desc.item_count == 0 && !job->table.resumes;
+    bool ok = job->options.dry_run ? rehearse(job, err) : empty ? load(job, err) : merge(job, err);
+    return ok && import_rejects_keep(job->rejects, err);
+}
+
+static void report(struct import_job *job)
+{
+    struct import_summary summary = {
+        .source = job->source,
+        .table = &job->table.desc,
+        .counts = &job->sorted.counts,
+        .written = job->written,
+        .rejected = import_rejects_count(job->rejects),
+        .milliseconds = now_ms() - job->started_ms,
+        .dry_run = job->options.dry_run,
+    };
+    import_report(job->invocation, &summary);
+    job->invocation->exit_status = summary.rejected > 0 ? REJECTS_EXIT_STATUS : 0;
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    struct import_job job = {.invocation = invocation, .started_ms = now_ms()};
+    if (!import_options_read(invocation, &job.options, err)) {
+        return false;
+    }
+    bool ok = run_job(&job, err);
+    if (ok) {
+        report(&job);
+    }
+    import_sorted_free(&job.sorted);
+    import_rejects_close(job.rejects);
+    import_table_close(invocation, &job.table, !ok);
+    source_close(job.source);
+    return ok;
+}
+
+const struct command command_import = {
+    .name = "import",
+    .synopsis = "TABLE --from SOURCE [--map FILE] [--dry-run] [--rejects FILE]",
+    .summary = "Fold a database, or a file of JSON lines, into the table.",
+    .details =
+        "A table that does not exist is made, with the keys and indexes of the map or of\n"
+        "--partition and --sort. Rows are read from one snapshot by several connections,\n"
+        "sorted, and checked for shared keys before the first item is written; two rows that\n"
+        "fold to one key are an error, and so is an item that stands with other content.\n"
+        "An import that was broken off is started again by the same command.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_table = true,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* import_leftovers — items that a broken-off attempt at an import has written and that the source,
+ * as it is now, gives no more. */
+#ifndef MIGRATE_IMPORT_LEFTOVERS_H
+#define MIGRATE_IMPORT_LEFTOVERS_H
+
+#include "engine/base/error.h"
+#include "migrate/import_load.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Removes items of the import's own pass that the stream does not hold; adds to out->removed. */
+MUST_CHECK bool import_remove_leftovers(const struct import_load_options *options,
+                                        struct import_written *out, struct error *err);
+
+#endif

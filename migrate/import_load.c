@@ -1,0 +1,227 @@
+#include "migrate/import_load.h"
+
+#include "engine/base/arena.h"
+#include "migrate/report.h"
+
+#include <string.h>
+
+/* Items compared and committed together. */
+enum { BATCH_ITEMS = 500, BATCH_BYTES = 4 << 20, STOP_INTERVAL = 1024 };
+
+static bool stopped(const struct import_load_options *options, struct error *err)
+{
+    return atomic_load_explicit(options->invocation->stop, memory_order_relaxed) &&
+           !error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
+}
+
+static bool load_items(const struct import_load_options *options, struct import_stream *stream,
+                       struct import_written *counts, struct error *err)
+{
+    struct progress *progress = progress_open(options->invocation, "loading", options->items);
+    struct import_item item = {.item = {NULL, 0}};
+    bool ok = import_stream_next(stream, &item, err);
+    while (ok && !value_is_missing(item.item)) {
+        ok = store_load_item(options->store, &item.key, item.item, err);
+        counts->written += ok ? 1 : 0;
+        if (counts->written % STOP_INTERVAL == 0) {
+            progress_set(progress, counts->written);
+            ok = ok && !stopped(options, err);
+        }
+        ok = ok && import_stream_next(stream, &item, err);
+    }
+    progress_close(progress);
+    return ok;
+}
+
+bool import_load(const struct import_load_options *options, struct import_written *out,
+                 struct error *err)
+{
+    struct import_stream *stream = NULL;
+    struct import_written counts = {0};
+    if (!store_load_open(options->store, options->pass, err)) {
+        return false;
+    }
+    bool ok = import_stream_open(&options->stream, &stream, err) &&
+              load_items(options, stream, &counts, err) && store_load_close(options->store, err);
+    import_stream_close(stream);
+    if (ok) {
+        *out = counts;
+        return true;
+    }
+    struct error second;
+    if (!store_load_abort(options->store, &second)) {
+        (void)error_wrap(err, "%s; and before that", second.text);
+    }
+    return false;
+}
+
+/* Items at hand, copied from the stream. */
+struct merge {
+    const struct import_load_options *options;
+    struct store_reader *reader;
+    struct arena *arena; /* of one batch */
+    struct key keys[BATCH_ITEMS];
+    struct value items[BATCH_ITEMS];
+    struct source_row rows[BATCH_ITEMS];
+    struct stored_item standing[BATCH_ITEMS];
+    struct write writes[BATCH_ITEMS];
+    struct effect effects[BATCH_ITEMS];
+    size_t count;
+    size_t effect_count;
+    size_t bytes;
+    struct import_written counts;
+    uint64_t conflicts;
+    bool writes_on; /* else only compares */
+};
+
+static bool refuse_conflict(struct merge *merge, size_t i, struct error *err)
+{
+    const struct import_stream_options *stream = &merge->options->stream;
+    struct str name = source_row_name(stream->source, &merge->rows[i], merge->arena);
+    struct str shown = key_print(stream->keys, &merge->keys[i], merge->arena);
+    return error_set(err, ERROR_CONFLICT,
+                     "%.*s: the item %.*s stands already with other content\n"
+                     "hint: --on-conflict skip leaves such items, --on-conflict overwrite replaces "
+                     "them",
+                     STR_ARG(name), STR_ARG(shown));
+}
+
+static void add_write(struct merge *merge, size_t i, bool overwrite)
+{
+    size_t at = merge->effect_count++;
+    merge->writes[at] =
+        (struct write){.kind = WRITE_PUT, .overwrite = overwrite, .item = merge->items[i]};
+    merge->effects[at] = (struct effect){.writes = &merge->writes[at], .count = 1};
+}
+
+/* Decides about one item, given what stands. */
+static bool decide(struct merge *merge, size_t i, struct error *err)
+{
+    const struct import_load_options *options = merge->options;
+    const struct stored_item *standing = &merge->standing[i];
+    if (value_is_missing(standing->item)) {
+        merge->counts.written++;
+        add_write(merge, i, false);
+    } else if (value_equal(standing->item, merge->items[i])) {
+        merge->counts.unchanged++;
+    } else if (options->resumes && standing->pass == options->pass) {
+        merge->counts.written++;
+        add_write(merge, i, true);
+    } else if (options->conflict == IMPORT_OVERWRITE) {
+        merge->counts.overwritten++;
+        add_write(merge, i, true);
+    } else if (options->conflict == IMPORT_SKIP) {
+        merge->counts.skipped++;
+    } else {
+        return refuse_conflict(merge, i, err);
+    }
+    return true;
+}
+
+/* Nobody else writes meanwhile: every write must apply. */
+static bool commit(struct merge *merge, struct error *err)
+{
+    struct batch batch = {.effects = merge->effects,
+                          .count = merge->effect_count,
+                          .pass = merge->options->pass,
+                          .arena = merge->arena};
+    if (!store_commit(merge->options->store, &batch, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < merge->effect_count; i++) {
+        enum outcome outcome = merge->effects[i].outcome;
+        if (outcome != OUTCOME_APPLIED && outcome != OUTCOME_UNCHANGED) {
+            const char *refusal = merge->effects[i].refusal;
+            return error_set(err, ERROR_STORE, "an item was not written: %s",
+                             refusal == NULL ? "it changed meanwhile" : refusal);
+        }
+    }
+    return true;
+}
+
+static bool finish_batch(struct merge *merge, struct error *err)
+{
+    merge->effect_count = 0;
+    if (merge->count > 0 &&
+        !store_get(merge->reader, merge->keys, merge->count, merge->arena, merge->standing, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < merge->count; i++) {
+        if (!decide(merge, i, err)) {
+            return false;
+        }
+    }
+    if (merge->writes_on && merge->effect_count > 0 && !commit(merge, err)) {
+        return false;
+    }
+    merge->count = 0;
+    merge->bytes = 0;
+    arena_reset(merge->arena);
+    return !stopped(merge->options, err);
+}
+
+static void take(struct merge *merge, const struct import_item *item)
+{
+    size_t i = merge->count++;
+    merge->items[i] = value_copy(merge->arena, item->item);
+    merge->keys[i] = key_copy(&item->key, merge->arena);
+    merge->rows[i] =
+        (struct source_row){item->row.entity, arena_copy(merge->arena, item->row.identity)};
+    merge->bytes += item->item.len;
+}
+
+static bool merge_items(struct merge *merge, struct import_stream *stream, struct error *err)
+{
+    const struct import_load_options *options = merge->options;
+    struct progress *progress = progress_open(
+        options->invocation, merge->writes_on ? "writing" : "comparing", options->items);
+    struct import_item item = {.item = {NULL, 0}};
+    uint64_t done = 0;
+    bool ok = import_stream_next(stream, &item, err);
+    while (ok && !value_is_missing(item.item)) {
+        take(merge, &item);
+        done++;
+        if (merge->count == BATCH_ITEMS || merge->bytes >= BATCH_BYTES) {
+            ok = finish_batch(merge, err);
+            progress_set(progress, done);
+        }
+        ok = ok && import_stream_next(stream, &item, err);
+    }
+    ok = ok && finish_batch(merge, err);
+    progress_close(progress);
+    return ok;
+}
+
+static bool run_merge(const struct import_load_options *options, bool writes_on,
+                      struct import_written *out, struct error *err)
+{
+    struct import_stream *stream = NULL;
+    struct merge *merge = heap_alloc(sizeof *merge);
+    merge->options = options;
+    merge->arena = arena_new();
+    merge->writes_on = writes_on;
+    bool ok = store_reader_open(options->store, &merge->reader, err) &&
+              import_stream_open(&options->stream, &stream, err) && merge_items(merge, stream, err);
+    if (ok) {
+        *out = merge->counts;
+    }
+    import_stream_close(stream);
+    if (merge->reader != NULL) {
+        store_reader_close(merge->reader);
+    }
+    arena_free(merge->arena);
+    heap_free(merge);
+    return ok;
+}
+
+bool import_compare(const struct import_load_options *options, struct import_written *out,
+                    struct error *err)
+{
+    return run_merge(options, false, out, err);
+}
+
+bool import_merge(const struct import_load_options *options, struct import_written *out,
+                  struct error *err)
+{
+    return run_merge(options, true, out, err) && store_flush(options->store, err);
+}

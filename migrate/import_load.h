@@ -1,0 +1,48 @@
+/* import_load — sorted items into the table: appended where it is empty, else compared with what
+ * stands and written in batches. */
+#ifndef MIGRATE_IMPORT_LOAD_H
+#define MIGRATE_IMPORT_LOAD_H
+
+#include "engine/base/error.h"
+#include "engine/store/store.h"
+#include "migrate/command.h"
+#include "migrate/import_stream.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum import_conflict { IMPORT_FAIL, IMPORT_SKIP, IMPORT_OVERWRITE };
+
+struct import_load_options {
+    struct invocation *invocation; /* for progress and the stop flag */
+    struct store *store;
+    struct import_stream_options stream;
+    uint64_t items; /* about how many, for progress */
+    uint64_t pass;
+    enum import_conflict conflict;
+    bool resumes; /* an attempt before this one has written under the same pass */
+};
+
+struct import_written {
+    uint64_t written;     /* new, or the import's own of an attempt before */
+    uint64_t unchanged;   /* stood already with the same content */
+    uint64_t skipped;     /* stood with other content and was left */
+    uint64_t overwritten; /* stood with other content and was replaced */
+    uint64_t removed;     /* written by an attempt before and derived no more */
+};
+
+/* Loads an empty table. On failure nothing of it stays.
+ * ERROR_CONFLICT, ERROR_STOPPED, ERROR_FULL, … */
+MUST_CHECK bool import_load(const struct import_load_options *options, struct import_written *out,
+                            struct error *err);
+
+/* Reads everything and compares it with the table, without writing: what import_merge() would do.
+ * ERROR_CONFLICT: an item stands with other content, and `conflict` is IMPORT_FAIL. */
+MUST_CHECK bool import_compare(const struct import_load_options *options,
+                               struct import_written *out, struct error *err);
+
+/* Writes into a table that holds items already. */
+MUST_CHECK bool import_merge(const struct import_load_options *options, struct import_written *out,
+                             struct error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* import_table — the table that an import goes into: opened, or made; and what of an earlier import
+ * it holds. */
+#ifndef MIGRATE_IMPORT_TABLE_H
+#define MIGRATE_IMPORT_TABLE_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/store/store.h"
+#include "migrate/command.h"
+#include "migrate/import_state.h"
+#include "plans/map.h"
+
+#include <stdbool.h>
+
+/* What the table must be, from the map or the command line. */
+struct import_wish {
+    const struct map *map; /* NULL: none; its table may be absent */
+    const char *partition; /* --partition; NULL: not given */
+    const char *sort;      /* --sort */
+};
+
+struct import_table {
+    struct table_desc desc;
+    bool exists;
+    struct store *store; /* NULL until it is opened or made */
+    struct store_reader *reader;
+    struct import_record last; /* of the last import into it */
+    bool has_last;
+    bool resumes; /* the last import was broken off, and had found the table with items */
+};
+
+/* Looks at the target: describes the table that is there, or the one that is to be made.
+ *   writes  takes the lease of a table that is there
+ * ERROR_USAGE, ERROR_PLAN: keys or indexes are not those wished for; ERROR_BUSY. */
+MUST_CHECK bool import_table_open(struct invocation *invocation, const struct import_wish *wish,
+                                  bool writes, struct import_table *out, struct error *err);
+
+/* Makes the table if it does not exist, takes its lease and empties what an import that was broken
+ * off has left in it. ERROR_STORE. */
+struct import_make_options {
+    const char *temp_dir;
+    size_t memory_bytes;
+};
+MUST_CHECK bool import_table_make(struct invocation *invocation, struct import_table *table,
+                                  const struct import_make_options *options, struct error *err);
+
+/* Closes; where `undo`, a table that this import has made is removed. */
+void import_table_close(struct invocation *invocation, struct import_table *table, bool undo);
+
+#endif
