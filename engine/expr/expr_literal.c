@@ -159,6 +159,9 @@ struct shown expr_literal_shown(struct value v)
 struct types_text expr_literal_types(unsigned types)
 {
     struct types_text out = {""};
+    if (types == 0) {
+        return (struct types_text){"nothing"};
+    }
     for (enum value_type type = VALUE_S; type <= VALUE_M; type++) {
         unsigned later = types >> type >> 1;
         if ((types & 1U << type) == 0) {

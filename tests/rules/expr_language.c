@@ -153,12 +153,38 @@ bool rule_any_text_is_taken_or_refused(struct draw *draw)
     return holds;
 }
 
+/* ANSWER_ITEM with drawn values under the names that the templates read. */
+static struct value draw_item(struct draw *draw, struct arena *arena)
+{
+    static const struct str names[] = {STR_INIT("S"), STR_INIT("N"), STR_INIT("L"), STR_INIT("M"),
+                                       STR_INIT("PK")};
+    enum { NAME_COUNT = sizeof names / sizeof *names };
+    struct value item = value_of_expr(arena, ANSWER_ITEM);
+    struct expr_scope scope = {.item = item};
+    struct attribute members[NAME_COUNT];
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        struct drawn drawn = {.draw = draw};
+        add_value(&drawn, DRAWN_MAX_DEPTH - 1);
+        const struct expr *expr = NULL;
+        size_t at = 0;
+        struct error err = {0};
+        members[i] = (struct attribute){names[i], value_member(item, names[i])};
+        struct value v;
+        if (parse(arena, (struct str){drawn.text, drawn.len}, &expr, &at, &err) &&
+            expr_eval(expr, &scope, arena, &v, &err)) {
+            members[i].value = v;
+        }
+    }
+    struct error err = {0};
+    return value_map(arena, members, NAME_COUNT, &item, &err) ? item : scope.item;
+}
+
 bool rule_expressions_print_as_themselves(struct draw *draw)
 {
     struct drawn drawn = {.draw = draw};
     add_value(&drawn, 0);
     struct arena *arena = arena_new();
-    struct value item = value_of_expr(arena, ANSWER_ITEM);
+    struct value item = draw_item(draw, arena);
     bool holds = taken_or_refused((struct str){drawn.text, drawn.len}, item, arena);
     arena_free(arena);
     return holds;
