@@ -1,6 +1,7 @@
 #include "plans/pass.h"
 
 #include "tests/rules/plans_fixture.h"
+#include "tests/rules/plans_pass.h"
 #include "tests/support/suite.h"
 
 /* What a lookup finds in these tests: PK "gone": nothing; PK "broken": the store fails. */
@@ -401,6 +402,12 @@ START_TEST(pass_apply_leaves_planned_indexes_to_their_step)
 }
 END_TEST
 
+START_TEST(pass_leaves_its_results_alone)
+{
+    property_check("pass_leaves_its_results_alone", rule_pass_leaves_its_results_alone);
+}
+END_TEST
+
 #define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
@@ -410,6 +417,7 @@ int main(void)
     tcase_add_loop_test(tcase, pass_apply_follows_the_table, 0, ROWS(applies));
     tcase_add_loop_test(tcase, pass_apply_moves_items, 0, ROWS(moves));
     tcase_add_loop_test(tcase, pass_apply_puts_items, 0, ROWS(put_cases));
+    tcase_add_test(tcase, pass_leaves_its_results_alone);
     tcase_add_test(tcase, pass_apply_refuses_an_item_that_grows_too_large);
     tcase_add_test(tcase, pass_apply_looks_up_only_for_items_that_match);
     tcase_add_test(tcase, pass_apply_fails_where_a_lookup_fails);

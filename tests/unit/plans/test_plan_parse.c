@@ -1,6 +1,7 @@
 #include "plans/plan.h"
 
 #include "tests/rules/plans_fixture.h"
+#include "tests/rules/plans_pass.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -360,6 +361,12 @@ START_TEST(plan_hash_stays_as_it_is)
 }
 END_TEST
 
+START_TEST(plan_hash_ignores_spacing)
+{
+    property_check("plan_hash_ignores_spacing", rule_plan_hash_ignores_spacing);
+}
+END_TEST
+
 #define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
@@ -374,6 +381,7 @@ int main(void)
     tcase_add_loop_test(tcase, plan_parse_says_which_step_is_wrong, 0, ROWS(step_faults));
     tcase_add_test(tcase, plan_parse_tells_line_and_column);
     tcase_add_loop_test(tcase, plan_hash_tells_meaning_from_spelling, 0, ROWS(hashes));
+    tcase_add_test(tcase, plan_hash_ignores_spacing);
     tcase_add_test(tcase, plan_hash_stays_as_it_is);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
