@@ -1,5 +1,8 @@
 #include "engine/base/buffer.h"
 #include "engine/base/json.h"
+#include "engine/base/str.h"
+
+#include <stddef.h>
 
 /* The letter of a short escape, or NUL. */
 static char short_escape(char c)

@@ -1,4 +1,11 @@
+#include "engine/base/arena.h"
+#include "engine/base/buffer.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
 #include "engine/item/item_json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

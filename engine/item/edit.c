@@ -1,5 +1,6 @@
 #include "engine/item/edit.h"
 
+#include "engine/base/str.h"
 #include "engine/base/varint.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "engine/item/path.h"
 #include "engine/item/value.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Sets the path to `value`, or removes it where `value` is missing. */

@@ -1,5 +1,8 @@
 #include "engine/item/item.h"
 
+#include "engine/base/str.h"
+#include "engine/item/number.h"
+
 enum { CONTAINER_BYTES = 3, MEMBER_BYTES = 1 };
 
 /* From the encoding: class, exponent, pairs of digits. The class of a negative sorts below that of

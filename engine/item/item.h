@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/item/value.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes as DynamoDB counts them (Developer Guide, "DynamoDB item sizes and formats"): names and

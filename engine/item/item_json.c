@@ -1,5 +1,9 @@
 #include "engine/item/item_json.h"
 
+#include "engine/item/number.h"
+
+#include <stddef.h>
+
 /* Reads the content of {"TYPE": content}; `depth` counts the containers around it. */
 struct input {
     struct arena *arena;

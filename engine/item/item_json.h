@@ -6,7 +6,10 @@
 #include "engine/base/buffer.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/str.h"
 #include "engine/item/value.h"
+
+#include <stdbool.h>
 
 /* One value from {"TYPE": …}. B and BS need padded canonical base64 (RFC 4648, 4).
  * ERROR_INPUT: no single member, unknown type, wrong content, bad base64, an empty set, a set

@@ -1,4 +1,9 @@
+#include "engine/base/buffer.h"
+#include "engine/base/json.h"
+#include "engine/base/str.h"
 #include "engine/item/item_json.h"
+#include "engine/item/number.h"
+#include "engine/item/value.h"
 
 /* Both forms of JSON differ only in what stands around a value. */
 enum form { TYPED, PLAIN };

@@ -2,8 +2,10 @@
 
 #include "engine/base/varint.h"
 #include "engine/item/item_json.h"
+#include "engine/item/number.h"
 
 #include <assert.h>
+#include <stdint.h>
 
 enum { KEY_NAME_MAX_BYTES = 255, SHOWN_BYTES = 60 };
 

@@ -5,7 +5,6 @@
 #ifndef ENGINE_ITEM_NUMBER_H
 #define ENGINE_ITEM_NUMBER_H
 
-#include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 

@@ -1,5 +1,8 @@
+#include "engine/base/error.h"
 #include "engine/item/number.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* One decimal digit a cell, least significant first; cell 0 stands for 10^low. A sum spans from

@@ -22,7 +22,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Amazon DynamoDB Developer Guide, "Quotas". */
 enum {

@@ -1,7 +1,12 @@
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
 #include "engine/base/varint.h"
+#include "engine/item/number.h"
 #include "engine/item/value.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,13 @@
+#include "engine/base/error.h"
+#include "engine/base/str.h"
 #include "engine/base/utf8.h"
 #include "engine/base/varint.h"
+#include "engine/item/number.h"
 #include "engine/item/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Bytes that are not trusted yet. The first fault ends the walk. */
 struct walk {

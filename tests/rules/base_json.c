@@ -8,6 +8,7 @@
 #include "engine/base/utf8.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 static void draw_text(struct draw *draw, struct buffer *out)

@@ -4,6 +4,7 @@
 #include "engine/base/utf8.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 bool rule_utf8_put_and_next_are_inverse(struct draw *draw)
 {

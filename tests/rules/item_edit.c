@@ -9,6 +9,7 @@
 #include "tests/rules/item_value.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { EDITS_MAX = 5, STEPS_MAX = 4 };

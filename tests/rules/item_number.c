@@ -3,7 +3,6 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/item/item_json.h"
+#include "engine/item/number.h"
 #include "tests/rules/item_number.h"
 
 #include <stddef.h>

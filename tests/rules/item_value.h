@@ -8,6 +8,7 @@
 #include "tests/support/property.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A value from DynamoDB JSON, {"S": "a"}; an item from {"a": {"S": "b"}}. The text must be right.
  */

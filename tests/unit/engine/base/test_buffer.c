@@ -1,4 +1,5 @@
 #include "engine/base/buffer.h"
+#include "engine/base/str.h"
 #include "engine/base/varint.h"
 #include "tests/support/suite.h"
 

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <string.h>
 
 START_TEST(error_wrap_puts_the_context_first)

@@ -2,6 +2,8 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/item/edit.h"
+#include "engine/item/path.h"
+#include "engine/item/value.h"
 #include "tests/rules/item_edit.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/property.h"

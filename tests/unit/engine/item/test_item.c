@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/item/item.h"
+#include "engine/item/value.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/suite.h"
 

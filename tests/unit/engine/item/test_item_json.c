@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/str.h"
 #include "engine/item/item_json.h"
+#include "engine/item/value.h"
 #include "tests/rules/item_text.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/property.h"

@@ -1,6 +1,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/str.h"
 #include "engine/item/path.h"
+#include "engine/item/value.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,6 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
-#include "engine/item/number.h"
 #include "engine/item/value.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/property.h"
