@@ -110,7 +110,7 @@ static struct str literal(const char *text)
 static void print_description(struct invocation *invocation, const struct table_desc *table)
 {
     struct arena *arena = invocation->arena;
-    (void)fprintf(invocation->out, "%.*s: key %.*s, %.*s items, %.*s\n", STR_ARG(table->name),
+    (void)fprintf(invocation->out, "%s: key %.*s, %.*s items, %.*s\n", invocation->table,
                   STR_ARG(keys_text(&table->keys, arena)),
                   STR_ARG(report_count(arena, table->item_count)),
                   STR_ARG(report_bytes(arena, table->size_bytes)));
@@ -223,7 +223,7 @@ static void print_json(struct invocation *invocation, const struct table_desc *t
                        const struct str *keys)
 {
     cJSON *object = cJSON_CreateObject();
-    ledger_json_add_text(object, "table", table->name);
+    ledger_json_add_text(object, "table", literal(invocation->table));
     add_keys(object, &table->keys);
     (void)cJSON_AddNumberToObject(object, "items", (double)table->item_count);
     (void)cJSON_AddNumberToObject(object, "bytes", (double)table->size_bytes);
