@@ -141,7 +141,8 @@ static bool run(struct invocation *invocation, struct error *err)
     struct runner_session session = {.invocation = invocation};
     enum store_mode mode = invocation_flag(invocation, "dry-run") ? STORE_READ : STORE_WRITE;
     bool ok = runner_session_options(invocation, &session, err) &&
-              runner_session_open(invocation, mode, &session, err) && apply(&session, err);
+              runner_session_open(invocation, mode, &session, err) &&
+              runner_session_check_import(&session, err) && apply(&session, err);
     runner_session_close(&session);
     return ok;
 }

@@ -168,7 +168,7 @@ static bool run(struct invocation *invocation, struct error *err)
     struct runner_session session = {.invocation = invocation};
     bool ok = runner_session_options(invocation, &session, err) &&
               runner_session_open(invocation, STORE_WRITE, &session, err) &&
-              roll_back(&session, err);
+              runner_session_check_import(&session, err) && roll_back(&session, err);
     runner_session_close(&session);
     return ok;
 }

@@ -178,3 +178,35 @@ bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *r
     }
     return true;
 }
+
+static bool add_progress(const struct control *control, struct arena *arena, uint64_t *items,
+                         uint32_t *done, struct error *err)
+{
+    cJSON *object = NULL;
+    struct checkpoint read = {.done = false};
+    if (!ledger_json_parse(control->value, control->name, &object, err)) {
+        return false;
+    }
+    bool ok = read_place(object, arena, &read, err);
+    cJSON_Delete(object);
+    *items += read.items;
+    *done += read.done ? 1 : 0;
+    return ok || error_wrap(err, "the table's own record '%.*s'", STR_ARG(control->name));
+}
+
+bool checkpoint_progress(struct store_reader *reader, uint32_t version, uint64_t *items,
+                         uint32_t *done, struct error *err)
+{
+    struct arena *arena = arena_new();
+    struct control *controls = NULL;
+    size_t count = 0;
+    bool ok = store_control_list(reader, checkpoint_prefix(version, arena), arena, &controls,
+                                 &count, err);
+    *items = 0;
+    *done = 0;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = add_progress(&controls[i], arena, items, done, err);
+    }
+    arena_free(arena);
+    return ok;
+}

@@ -45,4 +45,9 @@ struct control checkpoint_control(const struct checkpoint_run *run, uint32_t seg
 MUST_CHECK bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *run,
                                 struct arena *arena, struct checkpoint *out, struct error *err);
 
+/* How far a plan's pass has come, whatever run it is: items met, and segments that are done.
+ * ERROR_DAMAGED. */
+MUST_CHECK bool checkpoint_progress(struct store_reader *reader, uint32_t version, uint64_t *items,
+                                    uint32_t *done, struct error *err);
+
 #endif

@@ -37,17 +37,6 @@ bool runner_session_describe(struct runner_session *session, struct error *err)
     return store_describe(session->store, session->arena, &session->table, err);
 }
 
-/* Half of an import is no table to work on. */
-static bool check_import(const struct runner_session *session, struct error *err)
-{
-    bool unfinished = false;
-    struct str detail;
-    if (!import_is_unfinished(session->reader, session->arena, &unfinished, &detail, err)) {
-        return false;
-    }
-    return !unfinished || error_set(err, ERROR_STORE, "%.*s", STR_ARG(detail));
-}
-
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
@@ -61,9 +50,19 @@ bool runner_session_open(struct invocation *invocation, enum store_mode mode,
         !store_lease_take(session->store, ledger_who(session->arena).ptr, err)) {
         return false;
     }
-    return store_reader_open(session->store, &session->reader, err) && check_import(session, err) &&
+    return store_reader_open(session->store, &session->reader, err) &&
            runner_session_describe(session, err) &&
            ledger_read(session->reader, session->arena, &session->ledger, err);
+}
+
+bool runner_session_check_import(const struct runner_session *session, struct error *err)
+{
+    bool unfinished = false;
+    struct str detail;
+    if (!import_is_unfinished(session->reader, session->arena, &unfinished, &detail, err)) {
+        return false;
+    }
+    return !unfinished || error_set(err, ERROR_STORE, "%.*s", STR_ARG(detail));
 }
 
 void runner_session_close(struct runner_session *session)

@@ -32,10 +32,14 @@ MUST_CHECK bool runner_session_options(struct invocation *invocation, struct run
 
 /* Opens invocation->table and reads its ledger; STORE_WRITE also takes the lease. Keeps what
  * runner_session_options() has set in *session. runner_session_close() in any case.
- * ERROR_BUSY: another run holds the lease. ERROR_STORE: an import is not finished. */
+ * ERROR_BUSY: another run holds the lease. */
 MUST_CHECK bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                                     struct runner_session *session, struct error *err);
 void runner_session_close(struct runner_session *session);
+
+/* ERROR_STORE: an import is not finished, and half of one is no table to work on. */
+MUST_CHECK bool runner_session_check_import(const struct runner_session *session,
+                                            struct error *err);
 
 /* Describes the table anew, after an index was made or dropped. */
 MUST_CHECK bool runner_session_describe(struct runner_session *session, struct error *err);

@@ -1,0 +1,323 @@
+#include "migrate/commands.h"
+#include "migrate/import_state.h"
+#include "migrate/ledger_checkpoint.h"
+#include "migrate/ledger_json.h"
+#include "migrate/plan_folder.h"
+#include "migrate/plan_status.h"
+#include "migrate/report.h"
+#include "migrate/runner_report.h"
+#include "migrate/runner_session.h"
+#include "migrate/table_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"plans", "DIR", "the folder of plans (default plans)"},
+    {"exit-code", NULL, "exit 4 if plans are pending, 3 if one has failed"},
+};
+
+/* All that is to be said. */
+struct state {
+    struct runner_session session;
+    struct plan_list plans;
+    bool has_plans;   /* there is a folder of plans */
+    struct str owner; /* of the lease; ptr NULL: nobody */
+    struct import_record import;
+    bool imported;
+    struct plan_status *list;
+    size_t count;
+    struct str next; /* the command that goes on; empty: nothing is to be done */
+};
+
+/* ---------------------------------------------------------------- finding out */
+
+static bool read_plans(struct state *state, struct error *err)
+{
+    const struct invocation *invocation = state->session.invocation;
+    state->has_plans =
+        invocation_text(invocation, "plans") != NULL || plan_folder_exists(invocation->plans_dir);
+    return !state->has_plans ||
+           plan_folder_read(invocation->plans_dir, invocation->arena, &state->plans, err);
+}
+
+static bool is_to_do(const struct plan_status *status)
+{
+    return status->state == PLAN_PENDING || status->state == PLAN_INTERRUPTED ||
+           status->state == PLAN_FAILED;
+}
+
+/* Copied from the terminal, it runs. */
+static struct str next_command(const struct state *state)
+{
+    const struct invocation *invocation = state->session.invocation;
+    struct arena *arena = invocation->arena;
+    const char *verb = NULL;
+    if (state->imported && state->import.loading) {
+        return state->owner.ptr == NULL ? STR("the same refold import again") : STR("");
+    }
+    for (size_t i = 0; i < state->count; i++) {
+        if (state->list[i].state == PLAN_HALF_BACK) {
+            verb = "rollback";
+        } else if (is_to_do(&state->list[i]) && verb == NULL) {
+            verb = "apply";
+        }
+    }
+    if (verb == NULL || state->owner.ptr != NULL) {
+        return STR("");
+    }
+    const char *plans = invocation_text(invocation, "plans");
+    return arena_format(arena, "refold %s %s%s%s", verb, invocation->table,
+                        plans == NULL ? "" : " --plans ", plans == NULL ? "" : plans);
+}
+
+static bool find_out(struct state *state, struct error *err)
+{
+    struct runner_session *session = &state->session;
+    if (!read_plans(state, err) ||
+        !store_lease_owner(session->store, session->arena, &state->owner, err) ||
+        !import_state_read(session->reader, session->arena, &state->import, &state->imported,
+                           err)) {
+        return false;
+    }
+    state->list = plan_status_all(&session->ledger, state->has_plans ? &state->plans : NULL,
+                                  state->owner.ptr != NULL, session->arena, &state->count);
+    state->next = next_command(state);
+    return true;
+}
+
+/* ---------------------------------------------------------------- exit status */
+
+static int exit_status(const struct state *state)
+{
+    bool wrong = false;
+    bool failed = false;
+    bool pending = false;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct plan_status *status = &state->list[i];
+        wrong = wrong || status->changed || status->out_of_order;
+        failed = failed || status->state == PLAN_FAILED;
+        pending = pending || is_to_do(status) || status->state == PLAN_HALF_BACK ||
+                  status->state == PLAN_RUNNING || status->state == PLAN_ROLLING_BACK;
+    }
+    if (state->imported && state->import.loading) {
+        return error_exit_status(ERROR_STORE);
+    }
+    if (wrong) {
+        return error_exit_status(ERROR_PLAN);
+    }
+    if (failed) {
+        return error_exit_status(ERROR_ITEM);
+    }
+    return pending ? error_exit_status(ERROR_PENDING) : 0;
+}
+
+/* ---------------------------------------------------------------- as text */
+
+static uint64_t written_count(const struct ledger_record *record)
+{
+    uint64_t written = 0;
+    for (size_t i = 0; record != NULL && i < record->step_count; i++) {
+        written += record->steps[i].counts.written + record->steps[i].earlier;
+    }
+    return written;
+}
+
+static struct str state_text(const struct plan_status *status, struct arena *arena)
+{
+    const char *more = "";
+    if (status->changed) {
+        more = ", but its file was changed since";
+    } else if (status->file_missing) {
+        more = ", but its file is gone";
+    } else if (status->out_of_order) {
+        more = ", but out of order";
+    } else if (status->state == PLAN_PENDING && status->record != NULL) {
+        more = ", was rolled back";
+    }
+    return arena_format(arena, "%s%s", plan_state_name(status->state), more);
+}
+
+static void print_plans(const struct state *state)
+{
+    const struct invocation *invocation = state->session.invocation;
+    struct arena *arena = invocation->arena;
+    struct report_table *table = report_table_new(arena, 6);
+    report_table_row(table, (struct str[]){STR("plan"), STR("state"), STR("when"), STR("who"),
+                                           STR("written"), STR("failed")});
+    for (size_t i = 0; i < state->count; i++) {
+        const struct plan_status *status = &state->list[i];
+        const struct ledger_record *record = status->record;
+        struct str none = STR("");
+        struct str when = none;
+        if (record != NULL) {
+            when = record->ended.len > 0 ? record->ended : record->started;
+        }
+        uint64_t failed =
+            record == NULL ? 0 : runner_report_failed(record->steps, record->step_count);
+        report_table_row(
+            table,
+            (struct str[]){runner_report_name(status->version, status->name, arena),
+                           state_text(status, arena), when, record == NULL ? none : record->who,
+                           record == NULL ? none : report_count(arena, written_count(record)),
+                           record == NULL ? none : report_count(arena, failed)});
+    }
+    (void)fputc('\n', invocation->out);
+    report_table_fit(table, report_width(invocation->out));
+    report_table_print(table, invocation->out, 1, invocation->color);
+}
+
+/* What is half done, and how far it has come. */
+static bool print_progress(const struct state *state, const struct plan_status *status,
+                           struct error *err)
+{
+    struct invocation *invocation = state->session.invocation;
+    const struct ledger_record *record = status->record;
+    uint64_t items = 0;
+    uint32_t done = 0;
+    if (!checkpoint_progress(state->session.reader, status->version, &items, &done, err)) {
+        return false;
+    }
+    struct str count = report_count(invocation->arena, items);
+    (void)fprintf(invocation->out, "\n%04" PRIu32 " is %s in stage %" PRIu32, status->version,
+                  plan_state_name(status->state), record->stage + 1);
+    if (record->segments > 0) {
+        (void)fprintf(invocation->out, ": %.*s items met, %" PRIu32 " of %" PRIu32 " segments",
+                      STR_ARG(count), done, record->segments);
+    }
+    (void)fputc('\n', invocation->out);
+    return true;
+}
+
+static bool print_details(const struct state *state, struct error *err)
+{
+    struct invocation *invocation = state->session.invocation;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct plan_status *status = &state->list[i];
+        if ((status->state == PLAN_RUNNING || status->state == PLAN_INTERRUPTED) &&
+            !print_progress(state, status, err)) {
+            return false;
+        }
+        if (status->state == PLAN_FAILED) {
+            (void)fputc('\n', invocation->out);
+            runner_report_record(invocation, status->record);
+        }
+    }
+    return true;
+}
+
+static void print_import(const struct state *state)
+{
+    const struct import_record *import = &state->import;
+    struct invocation *invocation = state->session.invocation;
+    if (state->imported) {
+        (void)fprintf(invocation->out, "import from %.*s: %s, %.*s\n", STR_ARG(import->source),
+                      import->loading ? "not finished, begun" : "done",
+                      STR_ARG(import->loading ? import->started : import->ended));
+    }
+}
+
+static bool print_text(const struct state *state, struct error *err)
+{
+    struct invocation *invocation = state->session.invocation;
+    table_report_print(invocation, &state->session.table);
+    print_import(state);
+    if (state->owner.ptr != NULL) {
+        (void)fprintf(invocation->out, "being written by %.*s\n", STR_ARG(state->owner));
+    }
+    if (state->count > 0) {
+        print_plans(state);
+    }
+    if (!print_details(state, err)) {
+        return false;
+    }
+    if (state->next.len > 0) {
+        (void)fprintf(invocation->out, "\nnext: %.*s\n", STR_ARG(state->next));
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- as JSON */
+
+static void add_text_or_null(cJSON *object, const char *name, struct str text)
+{
+    if (text.len > 0) {
+        ledger_json_add_text(object, name, text);
+    } else {
+        (void)cJSON_AddNullToObject(object, name);
+    }
+}
+
+static cJSON *status_to_json(const struct plan_status *status)
+{
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddNumberToObject(object, "version", status->version);
+    ledger_json_add_text(object, "name", status->name);
+    (void)cJSON_AddStringToObject(object, "state", plan_state_name(status->state));
+    (void)cJSON_AddBoolToObject(object, "changed", status->changed);
+    (void)cJSON_AddBoolToObject(object, "file_missing", status->file_missing);
+    (void)cJSON_AddBoolToObject(object, "out_of_order", status->out_of_order);
+    (void)cJSON_AddItemToObject(object, "record",
+                                status->record == NULL ? cJSON_CreateNull()
+                                                       : ledger_record_to_json(status->record));
+    return object;
+}
+
+static void print_json(const struct state *state)
+{
+    cJSON *object = table_report_json(state->session.invocation, &state->session.table);
+    add_text_or_null(object, "owner", state->owner);
+    cJSON *import = cJSON_AddObjectToObject(object, "import");
+    add_text_or_null(import, "source", state->import.source);
+    (void)cJSON_AddBoolToObject(import, "unfinished", state->import.loading);
+    cJSON *plans = cJSON_AddArrayToObject(object, "plans");
+    for (size_t i = 0; i < state->count; i++) {
+        (void)cJSON_AddItemToArray(plans, status_to_json(&state->list[i]));
+    }
+    add_text_or_null(object, "next", state->next);
+    report_json(state->session.invocation, object);
+}
+
+static bool status(struct state *state, struct error *err)
+{
+    struct invocation *invocation = state->session.invocation;
+    if (!find_out(state, err)) {
+        return false;
+    }
+    if (invocation_flag(invocation, "exit-code")) {
+        invocation->exit_status = exit_status(state);
+    }
+    if (invocation->json) {
+        print_json(state);
+        return true;
+    }
+    return print_text(state, err);
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    struct state state = {.session = {.invocation = invocation}};
+    bool ok =
+        runner_session_open(invocation, STORE_READ, &state.session, err) && status(&state, err);
+    runner_session_close(&state.session);
+    return ok;
+}
+
+const struct command command_status = {
+    .name = "status",
+    .synopsis = "TABLE [--plans DIR] [--exit-code]",
+    .summary = "Show the table, its plans, and what to run next.",
+    .details =
+        "Lists every plan of the folder and of the table's own ledger. A plan that runs without\n"
+        "anybody at it is interrupted; the last line is the command that goes on.\n"
+        "\n"
+        "With --exit-code: 4 if plans are pending or under way, 3 if one has failed, 2 if one\n"
+        "was changed after it was applied or is out of order, 1 if an import is not finished.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_table = true,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* table_report — what a table is: its key, size and indexes, for people and for programs. */
+#ifndef MIGRATE_TABLE_REPORT_H
+#define MIGRATE_TABLE_REPORT_H
+
+#include "engine/store/store.h"
+#include "migrate/command.h"
+
+#include <cjson/cJSON.h>
+
+/* A line on the table, and its indexes as a table. */
+void table_report_print(struct invocation *invocation, const struct table_desc *table);
+
+/* The same as an object, the caller's: table, partition, sort, items, bytes, indexes. */
+cJSON *table_report_json(const struct invocation *invocation, const struct table_desc *table);
+
+#endif
