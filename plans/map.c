@@ -196,14 +196,11 @@ static bool read_entity(const struct map_reader *reader, struct map_entity *out,
         return false;
     }
     struct map_reader name = map_reader_member(reader, "name");
-    if (name.json == NULL) {
-        return place_error(&reader->place, reader->json->offset, err, "expected a \"name\"");
-    }
     struct map_reader where = map_reader_member(reader, "where");
     struct map_reader when = map_reader_member(reader, "when");
     struct map_embed_list embeds = {0};
     out->offset = reader->json->offset;
-    if (!place_text(&name.place, name.json, &out->name, err) ||
+    if ((name.json != NULL && !place_text(&name.place, name.json, &out->name, err)) ||
         !map_read_rows(reader, &out->rows, err) || !map_read_sql(&where, &out->where, err) ||
         !map_read_condition(&when, &out->when, &out->when_place, err) ||
         !map_read_body(reader, &embeds, &out->body, err) ||
@@ -212,6 +209,9 @@ static bool read_entity(const struct map_reader *reader, struct map_entity *out,
     }
     out->rows.embeds = embeds.list;
     out->rows.embed_count = embeds.count;
+    if (out->name.len == 0) {
+        out->name = out->rows.from.as.len > 0 ? out->rows.from.as : out->rows.from.table;
+    }
     return true;
 }
 
@@ -233,7 +233,8 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
         for (size_t k = 0; k < i; k++) {
             if (str_equal(entities[k].name, entities[i].name)) {
                 return place_error(&entity.place, entity.json->offset, err,
-                                   "entity %.*s is there twice", STR_ARG(entities[i].name));
+                                   "two entities are called %.*s: give one a \"name\"",
+                                   STR_ARG(entities[i].name));
             }
         }
     }

@@ -126,7 +126,7 @@ struct map_item {
 };
 
 struct map_entity {
-    struct str name;
+    struct str name; /* its own, or that of what it is from */
     size_t offset;
     struct map_rows rows;
     struct map_sql where;
