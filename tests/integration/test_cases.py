@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -201,9 +202,9 @@ class Plans(Case):
             self.assertIn("nothing to do", "".join(self.apply()))
             refold.run("status", self.table, "--plans", self.plans, "--exit-code")
         self.write("plans/0001_p.json", text.replace('"x"', '"y"'))
-        _, err = self.apply(expect=2)
-        self.assertEqual(err.count("1:"), 2, err)
-        self.assertIn(os.path.basename(path), err)
+        said = "".join(self.apply(expect=2))
+        self.assertEqual(len(set(re.findall("1:[0-9a-f]{8,64}", said))), 2, said)
+        self.assertIn(os.path.basename(path), said)
 
     def test_versions_are_numbers(self):
         """R-11"""
@@ -213,8 +214,8 @@ class Plans(Case):
         self.apply()
         self.assertEqual(self.raw()[0]["Last"], {"N": "11"})
         self.write("plans/7_late.json", json.dumps({"steps": [{"set": {"X": 1}}]}))
-        _, err = self.apply(expect=2)
-        self.assertIn("7_late.json", err)
+        said = "".join(self.apply(expect=2))
+        self.assertIn("7_late.json", said)
 
     def test_key_onto_itself_is_no_move(self):
         """TX-1"""
@@ -276,9 +277,9 @@ class Plans(Case):
         """TX-2: neither is favoured, wherever they lie."""
         self.load(item("A#1", V={"N": "1"}), item("B#1", V={"N": "2"}), item("A#2", V={"N": "3"}))
         self.plan(1, {"where": "contains(PK, '#')", "rekey": {"PK": "new-${after(PK, '#')}"}})
-        _, err = self.apply(expect=3)
+        said = "".join(self.apply(expect=3))
         self.assertEqual(sorted(i["PK"]["S"] for i in self.raw()), ["A#1", "B#1", "new-2"])
-        self.assertRegex(err, "A#1|B#1")
+        self.assertRegex(said, "A#1|B#1")
 
     def test_missing_source_leaves_the_attribute_out(self):
         """GSI-1: never an empty string, never the text of nothing."""
@@ -287,8 +288,8 @@ class Plans(Case):
         self.apply()
         self.assertEqual([i["PK"] for i in refold.query(self.table, "GSI1PK = 'EMAIL#a@b'", "--index", "GSI1")], ["1"])
         self.plan(2, {"where": "attribute_not_exists(Tag)", "set": {"Tag": "X#${Mail}"}})
-        _, err = self.apply(expect=3)
-        self.assertIn("PK='2'", err)
+        said = "".join(self.apply(expect=3))
+        self.assertIn("PK='2'", said)
         self.assertNotIn("Tag", [i for i in self.raw() if i["PK"]["S"] == "2"][0])
 
     def test_bad_index_keys_are_item_errors(self):
@@ -298,10 +299,10 @@ class Plans(Case):
         self.load(*items)
         self.plan(1, {"create_index": {"name": "GSI1", "partition": "GSI1PK:S"}}, {"where": "attribute_not_exists(GSI1PK)", "set": {"GSI1PK": "${Source}"}})
         dry = self.apply("--dry-run", expect=3)[0]
-        _, err = self.apply(expect=3)
+        said = "".join(self.apply(expect=3))
         for name in bad:
             self.assertIn(f"PK='{name}'", dry)
-            self.assertIn(f"PK='{name}'", err)
+            self.assertIn(f"PK='{name}'", said)
         found = {i["PK"]["S"]: i for i in self.raw()}
         self.assertEqual(sum("GSI1PK" in i for i in found.values()), 30)
 
@@ -309,8 +310,8 @@ class Plans(Case):
         """GSI-1"""
         self.load(item("1", K={"S": "ok"}), item("2", K={"N": "5"}), item("3"))
         self.plan(1, {"create_index": {"name": "ByK", "partition": "K:S"}})
-        _, err = self.apply(expect=3)
-        self.assertIn("PK='2'", err)
+        said = "".join(self.apply(expect=3))
+        self.assertIn("PK='2'", said)
         self.assertNotIn("ByK", refold.run("show", self.table)[0])
 
     def test_leave_out_makes_the_index_without_them(self):
@@ -338,8 +339,8 @@ class Runs(Case):
         self.plan(1, {"where": "attribute_type(V, 'S')", "set": {"V": {"N": "${V}"}}})
         self.apply("--dry-run", expect=3)
         refold.run("status", self.table, "--plans", self.plans, "--exit-code", expect=4)
-        _, err = self.apply(expect=3)
-        self.assertIn("PK='7'", err)
+        said = "".join(self.apply(expect=3))
+        self.assertIn("PK='7'", said)
         refold.run("status", self.table, "--plans", self.plans, "--exit-code", expect=3)
         self.assertEqual(sum("N" in i["V"] for i in self.raw()), 999)
         refold.run("nonsense", expect=2)
@@ -373,8 +374,8 @@ class Runs(Case):
         time.sleep(0.05)
         first.send_signal(signal.SIGSTOP)
         if first.poll() is None:
-            _, err = self.apply(expect=1)
-            self.assertIn(str(first.pid), err)
+            said = "".join(self.apply(expect=1))
+            self.assertIn(str(first.pid), said)
         first.kill()
         first.communicate()
         self.apply()
