@@ -3,17 +3,13 @@
 /* A name of 3 to 255 of a-z A-Z 0-9 _ - . (DynamoDB API Reference, CreateTable, IndexName). */
 static bool is_index_name(struct str name)
 {
-    if (name.len < INDEX_NAME_MIN || name.len > INDEX_NAME_MAX) {
-        return false;
+    static const struct str letters =
+        STR_INIT("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+    bool valid = name.len >= INDEX_NAME_MIN && name.len <= INDEX_NAME_MAX;
+    for (size_t i = 0; valid && i < name.len; i++) {
+        valid = str_has(letters, name.ptr[i]);
     }
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.') {
-            return false;
-        }
-    }
-    return true;
+    return valid;
 }
 
 /* One member being parsed. */
@@ -133,6 +129,16 @@ static const struct {
 
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
 
+static bool stands_before(const struct str *names, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (str_equal(names[i], names[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* DynamoDB refuses an attribute that stands twice in a key. */
 static bool check_keys(const struct place *place, const struct json *json,
                        const struct key_schema *keys, struct error *err)
@@ -146,12 +152,10 @@ static bool check_keys(const struct place *place, const struct json *json,
         names[count++] = keys->sort[i].name;
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (str_equal(names[i], names[j])) {
-                return place_error(place, json->offset, err,
-                                   "expected each key attribute once, found %.*s twice",
-                                   STR_ARG(names[i]));
-            }
+        if (stands_before(names, i)) {
+            return place_error(place, json->offset, err,
+                               "expected each key attribute once, found %.*s twice",
+                               STR_ARG(names[i]));
         }
     }
     return true;

@@ -330,31 +330,39 @@ static bool check_lookup(const struct pass *pass, const struct looker *looker, s
     return true;
 }
 
-static bool check_lookups(const struct pass *pass, struct arena *arena, struct error *err)
+static bool check_lookups(const struct pass *pass, const struct compiled_step *step,
+                          struct arena *arena, struct error *err)
 {
-    for (size_t i = 0; i < pass->step_count; i++) {
-        for (size_t j = 0; j < pass->steps[i].step.lookup_count; j++) {
-            struct looker looker = {pass->table->keys, &pass->steps[i], j, arena};
-            if (!check_lookup(pass, &looker, err)) {
-                return false;
-            }
+    for (size_t i = 0; i < step->step.lookup_count; i++) {
+        struct looker looker = {pass->table->keys, step, i, arena};
+        if (!check_lookup(pass, &looker, err)) {
+            return false;
         }
     }
     return true;
+}
+
+static bool writes_key(const struct compiled_step *step, const struct key_schema *index)
+{
+    const struct key_attribute *attribute = NULL;
+    for (size_t i = 0; (attribute = schema_part(index, i)) != NULL; i++) {
+        if (step_writes(step, attribute->name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A standing index always binds; one that the plan creates, where the pass writes its attributes
  * (others are looked at when it is created). */
 static const bool *list_checked(const struct pass *pass, struct arena *arena)
 {
-    bool *checks = arena_zero(arena, pass->table->index_count * sizeof *checks);
-    for (size_t i = 0; i < pass->table->index_count; i++) {
-        checks[i] = i < pass->table->standing_count;
-        const struct key_attribute *attribute = NULL;
-        for (size_t j = 0; (attribute = schema_part(&pass->table->indexes[i], j)) != NULL; j++) {
-            for (size_t k = 0; k < pass->step_count; k++) {
-                checks[i] = checks[i] || step_writes(&pass->steps[k], attribute->name);
-            }
+    const struct pass_table *table = pass->table;
+    bool *checks = arena_zero(arena, table->index_count * sizeof *checks);
+    for (size_t i = 0; i < table->index_count; i++) {
+        checks[i] = i < table->standing_count;
+        for (size_t j = 0; j < pass->step_count; j++) {
+            checks[i] = checks[i] || writes_key(&pass->steps[j], &table->indexes[i]);
         }
     }
     return checks;
@@ -401,8 +409,10 @@ bool pass_compile(const struct stage *stage, const struct pass_table *table, str
     pass->table = table;
     pass->steps = steps;
     pass->step_count = stage->step_count;
-    if (!check_lookups(pass, arena, err)) {
-        return false;
+    for (size_t i = 0; i < pass->step_count; i++) {
+        if (!check_lookups(pass, &steps[i], arena, err)) {
+            return false;
+        }
     }
     pass->checks_index = list_checked(pass, arena);
     pass->item_proved = pass_proves_item(pass, arena);
@@ -416,6 +426,17 @@ const struct pass_facts *pass_facts(const struct pass *pass)
     return &pass->facts;
 }
 
+static bool reads_results(const struct looker *looker, const struct pass *earlier)
+{
+    for (size_t i = 0; i < earlier->step_count; i++) {
+        const char *what = NULL;
+        if (!lookup_is_safe(looker, &earlier->steps[i], &what)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pass_reads_results(const struct pass *later, const struct pass *earlier)
 {
     struct arena *arena = arena_new();
@@ -423,10 +444,7 @@ bool pass_reads_results(const struct pass *later, const struct pass *earlier)
     for (size_t i = 0; i < later->step_count; i++) {
         for (size_t j = 0; j < later->steps[i].step.lookup_count; j++) {
             struct looker looker = {later->table->keys, &later->steps[i], j, arena};
-            for (size_t k = 0; k < earlier->step_count; k++) {
-                const char *what = NULL;
-                reads = reads || !lookup_is_safe(&looker, &earlier->steps[k], &what);
-            }
+            reads = reads || reads_results(&looker, earlier);
         }
     }
     arena_free(arena);

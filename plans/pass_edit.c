@@ -88,37 +88,45 @@ static void add_removals(const struct flow *flow, const struct step *step, struc
 
 /* --- the steps --- */
 
+/* The verdict leaves out what the step moves or puts. */
+static bool is_skipped(const struct flow *flow)
+{
+    return flow->skip != NULL && flow->skip[flow->step];
+}
+
+/* All edits of the step; *others tells how many are not the rekey's, which stand last. */
+static bool list_edits(const struct flow *flow, const struct step *step, struct edits *edits,
+                       size_t *others)
+{
+    if (!add_sets(flow, &step->set, edits) || !add_renamings(flow, step, edits)) {
+        return false;
+    }
+    add_removals(flow, step, edits);
+    *others = edits->count;
+    return add_sets(flow, &step->rekey, edits);
+}
+
 bool flow_edit(struct flow *flow, const struct compiled_step *compiled)
 {
-    const struct step *step = &compiled->step;
     struct edits edits = {arena_alloc(flow->arena, compiled->write_count * sizeof *edits.list), 0};
-    if (!add_sets(flow, &step->set, &edits) || !add_renamings(flow, step, &edits)) {
+    size_t others = 0;
+    if (!list_edits(flow, &compiled->step, &edits, &others)) {
         return false;
     }
-    add_removals(flow, step, &edits);
-    size_t others = edits.count;
-    if (!add_sets(flow, &step->rekey, &edits)) {
-        return false;
+    flow->outcomes[flow->step] = edits.count > 0 ? STEP_WRITTEN : STEP_UNCHANGED;
+    if (edits.count > others && is_skipped(flow)) {
+        flow->outcomes[flow->step] = STEP_SKIPPED;
+        edits.count = others;
     }
-    bool moves = edits.count > others;
-    bool skips = moves && flow->skip != NULL && flow->skip[flow->step];
-    edits.count = skips ? others : edits.count;
-    flow->outcomes[flow->step] = skips ? STEP_SKIPPED : STEP_UNCHANGED;
     if (edits.count == 0) {
         return true;
     }
-    if (!edit_apply(flow->item, edits.list, edits.count, flow->arena, &flow->item, flow->err)) {
-        return false;
-    }
     flow->write_step = flow->step;
-    if (moves && !skips) {
+    if (edits.count > others) {
         flow->rekey_step = flow->step;
         flow->rekeyed = true;
     }
-    if (!skips) {
-        flow->outcomes[flow->step] = STEP_WRITTEN;
-    }
-    return true;
+    return edit_apply(flow->item, edits.list, edits.count, flow->arena, &flow->item, flow->err);
 }
 
 static bool make_item(const struct flow *flow, const struct assignments *put, struct value *out)
@@ -147,7 +155,7 @@ static const struct pass_put *find_put(const struct flow *flow, const struct key
 
 bool flow_put(struct flow *flow, const struct compiled_step *compiled)
 {
-    if (flow->skip != NULL && flow->skip[flow->step]) {
+    if (is_skipped(flow)) {
         flow->outcomes[flow->step] = STEP_SKIPPED;
         return true;
     }

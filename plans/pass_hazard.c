@@ -46,18 +46,34 @@ static struct pattern lookup_pattern(const struct looker *looker, size_t part)
     return pattern_of_template(lookup->key.list[part].template);
 }
 
+static struct pattern met_pattern(const struct match *match, struct str attribute)
+{
+    return pattern_of_claims(match->claims, match->claim_count, attribute);
+}
+
 /* The items that the writer meets have other keys than those that are looked up. */
 static bool meets_others(const struct match *match)
 {
     const struct key_attribute *attribute = NULL;
     for (size_t i = 0; (attribute = schema_part(match->looker->keys, i)) != NULL; i++) {
         struct pattern wanted = lookup_pattern(match->looker, i);
-        struct pattern met = pattern_of_claims(match->claims, match->claim_count, attribute->name);
+        struct pattern met = met_pattern(match, attribute->name);
         if (pattern_disjoint(&wanted, &met)) {
             return true;
         }
     }
     return false;
+}
+
+static struct pattern made_pattern(const struct match *match, const struct assignments *assignments,
+                                   struct str attribute)
+{
+    for (size_t i = 0; i < assignments->count; i++) {
+        if (str_equal(assignments->list[i].path.steps[0].name, attribute)) {
+            return pattern_of_template(assignments->list[i].template);
+        }
+    }
+    return met_pattern(match, attribute);
 }
 
 /* The keys that `assignments` (of a put or rekey) make are others than those that are looked up;
@@ -67,16 +83,7 @@ static bool makes_others(const struct match *match, const struct assignments *as
     const struct key_attribute *attribute = NULL;
     for (size_t i = 0; (attribute = schema_part(match->looker->keys, i)) != NULL; i++) {
         struct pattern wanted = lookup_pattern(match->looker, i);
-        const struct template *template = NULL;
-        for (size_t j = 0; j < assignments->count; j++) {
-            if (str_equal(assignments->list[j].path.steps[0].name, attribute->name)) {
-                template = assignments->list[j].template;
-            }
-        }
-        struct pattern made =
-            template != NULL
-                ? pattern_of_template(template)
-                : pattern_of_claims(match->claims, match->claim_count, attribute->name);
+        struct pattern made = made_pattern(match, assignments, attribute->name);
         if (pattern_disjoint(&wanted, &made)) {
             return true;
         }

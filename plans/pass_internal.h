@@ -46,7 +46,7 @@ static inline const struct key_attribute *schema_part(const struct key_schema *s
 bool step_writes(const struct compiled_step *step, struct str attribute);
 
 /* Calls visit for every path that the step reads: where, lookups and values. */
-void step_reads(const struct compiled_step *step, expr_visit *visit, void *context);
+void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *context);
 
 /* True if the text alone shows that the pass leaves alone what it has made of an item. */
 bool pass_proves_item(const struct pass *pass, struct arena *arena);
@@ -64,16 +64,12 @@ bool lookup_is_safe(const struct looker *looker, const struct compiled_step *wri
 
 /* --- what conditions and templates require of an attribute --- */
 
-/* The only path of an expression that is nothing but a path of the item. */
-bool pattern_path(const struct expr *expr, struct path *path);
-
 /* A conjunct `path OP constant`, or a call f(path, constant), taken apart. */
 struct claim {
     struct path path;
     struct str name;       /* "=", "begins_with", …; "not exists" in whatever way it is written */
     struct value constant; /* missing: the claim has none */
 };
-bool claim_of(const struct expr *conjunct, struct arena *arena, struct claim *out);
 
 /* All conjuncts of a condition, NULL taken as none; *out lives in the arena. */
 size_t claims_of(const struct expr *where, struct arena *arena, struct claim **out);

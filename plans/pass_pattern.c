@@ -10,7 +10,7 @@ static void note_slot(void *context, int slot, struct path path)
     *(int *)context = slot;
 }
 
-bool pattern_path(const struct expr *expr, struct path *path)
+static bool pattern_path(const struct expr *expr, struct path *path)
 {
     int slot = EXPR_UNKNOWN;
     expr_paths(expr, note_slot, &slot);
@@ -28,29 +28,33 @@ static bool existence_claim(const struct expr *expr, bool negated, struct claim 
     return pattern_path(expr_argument(expr, 0), &out->path);
 }
 
-bool claim_of(const struct expr *conjunct, struct arena *arena, struct claim *out)
+/* `constant = path` is `path = constant`. */
+static bool is_turned(const struct expr *expr)
 {
-    *out = (struct claim){.name = expr_name(conjunct)};
+    struct str name = expr_name(expr);
+    bool turns = str_equal(name, STR("=")) || str_equal(name, STR("<>"));
+    return turns && expr_kind(expr_argument(expr, 0)) == EXPR_CONSTANT;
+}
+
+static bool constant_claim(const struct expr *expr, struct arena *arena, struct claim *out)
+{
+    bool takes_two = expr_kind(expr) == EXPR_COMPARE || expr_kind(expr) == EXPR_CALL;
+    if (!takes_two || expr_argument_count(expr) != 2) {
+        return false;
+    }
+    size_t place = is_turned(expr) ? 1 : 0;
+    out->name = expr_name(expr);
+    out->constant = expr_constant(expr_argument(expr, 1 - place), arena);
+    return pattern_path(expr_argument(expr, place), &out->path) && !value_is_missing(out->constant);
+}
+
+static bool claim_of(const struct expr *conjunct, struct arena *arena, struct claim *out)
+{
+    *out = (struct claim){0};
     if (expr_kind(conjunct) == EXPR_NOT) {
         return existence_claim(expr_argument(conjunct, 0), true, out);
     }
-    if (existence_claim(conjunct, false, out)) {
-        return true;
-    }
-    bool compares = expr_kind(conjunct) == EXPR_COMPARE;
-    if ((!compares && expr_kind(conjunct) != EXPR_CALL) || expr_argument_count(conjunct) != 2) {
-        return false;
-    }
-    const struct expr *left = expr_argument(conjunct, 0);
-    const struct expr *right = expr_argument(conjunct, 1);
-    bool turns = compares && (str_equal(out->name, STR("=")) || str_equal(out->name, STR("<>")));
-    if (turns && expr_kind(left) == EXPR_CONSTANT) {
-        const struct expr *swapped = left;
-        left = right;
-        right = swapped;
-    }
-    out->constant = expr_constant(right, arena);
-    return pattern_path(left, &out->path) && !value_is_missing(out->constant);
+    return existence_claim(conjunct, false, out) || constant_claim(conjunct, arena, out);
 }
 
 size_t claims_of(const struct expr *where, struct arena *arena, struct claim **out)

@@ -108,20 +108,23 @@ static bool makes_present(const struct step *step, struct path path)
     return false;
 }
 
+static const struct template *find_given(const struct assignments *assignments, struct path path)
+{
+    for (size_t i = 0; i < assignments->count; i++) {
+        const struct assignment *assignment = &assignments->list[i];
+        if (assignment->path.count == path.count && leads_into(assignment->path, path)) {
+            return assignment->template;
+        }
+    }
+    return NULL;
+}
+
 /* What the step gives the path, by set or by a rekey that no verdict leaves out; else NULL. */
 static const struct template *given(const struct step *step, struct path path)
 {
     bool moves = step->collision == COLLISION_FAIL || step->collision == COLLISION_OVERWRITE;
-    const struct assignments *lists[] = {&step->set, &step->rekey};
-    for (size_t i = 0; i < (moves ? 2 : 1); i++) {
-        for (size_t j = 0; j < lists[i]->count; j++) {
-            const struct assignment *assignment = &lists[i]->list[j];
-            if (assignment->path.count == path.count && leads_into(assignment->path, path)) {
-                return assignment->template;
-            }
-        }
-    }
-    return NULL;
+    const struct template *template = find_given(&step->set, path);
+    return template == NULL && moves ? find_given(&step->rekey, path) : template;
 }
 
 static bool has_other_type(const struct template *template, struct value type_name)
@@ -216,21 +219,33 @@ static bool share_attribute(const struct compiled_step *a, const struct compiled
     return false;
 }
 
+static enum manner manner_of(const struct pass *pass, const struct compiled_step *step,
+                             struct arena *arena)
+{
+    if (is_steady(pass, step)) {
+        return MANNER_STEADY;
+    }
+    return runs_once(pass, step, arena) ? MANNER_ONCE : MANNER_UNKNOWN;
+}
+
+/* No attribute is written by the step and by one of another manner before it. */
+static bool keeps_apart(const struct pass *pass, const enum manner *manners, size_t step)
+{
+    for (size_t i = 0; i < step; i++) {
+        if (manners[i] != manners[step] && share_attribute(&pass->steps[step], &pass->steps[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool pass_proves_item(const struct pass *pass, struct arena *arena)
 {
     enum manner *manners = arena_alloc(arena, pass->step_count * sizeof *manners);
     for (size_t i = 0; i < pass->step_count; i++) {
-        const struct compiled_step *step = &pass->steps[i];
-        manners[i] = is_steady(pass, step)          ? MANNER_STEADY
-                     : runs_once(pass, step, arena) ? MANNER_ONCE
-                                                    : MANNER_UNKNOWN;
-        if (manners[i] == MANNER_UNKNOWN) {
+        manners[i] = manner_of(pass, &pass->steps[i], arena);
+        if (manners[i] == MANNER_UNKNOWN || !keeps_apart(pass, manners, i)) {
             return false;
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (manners[i] != manners[j] && share_attribute(step, &pass->steps[j])) {
-                return false;
-            }
         }
     }
     return true;

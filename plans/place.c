@@ -117,32 +117,18 @@ bool place_members(const struct place *place, const struct json *object, const c
     return true;
 }
 
-bool place_expression(const struct place *place, const struct json *json,
-                      const struct place_names *names, struct arena *arena, const struct expr **out,
-                      struct error *err)
-{
-    if (!place_expect(place, json, JSON_STRING, err)) {
-        return false;
-    }
-    struct expr_options options = {0};
-    if (names != NULL) {
-        options.resolve = names->resolve;
-        options.context = names->context;
-    }
-    size_t at = 0;
-    if (!expr_parse(json->text, &options, arena, out, NULL, &at, err)) {
-        return place_wrap(place, json_string_offset(place->text, json, at), err);
-    }
-    return true;
-}
-
 bool place_condition(const struct place *place, const struct json *json,
                      const struct place_names *names, struct arena *arena, const struct expr **out,
                      struct error *err)
 {
-    const struct expr *expr = NULL;
-    if (!place_expression(place, json, names, arena, &expr, err)) {
+    if (!place_expect(place, json, JSON_STRING, err)) {
         return false;
+    }
+    struct expr_options options = {.resolve = names->resolve, .context = names->context};
+    const struct expr *expr = NULL;
+    size_t at = 0;
+    if (!expr_parse(json->text, &options, arena, &expr, NULL, &at, err)) {
+        return place_wrap(place, json_string_offset(place->text, json, at), err);
     }
     if (!expr_is_condition(expr)) {
         struct str text = expr_print(expr, arena);

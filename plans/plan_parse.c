@@ -5,32 +5,21 @@
 
 enum { VERSION_DIGITS_MAX = 9 };
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool plan_file_name(const char *file, uint32_t *version, struct str *name, struct error *err)
 {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     const char *slash = strrchr(file, '/');
     const char *base = slash == NULL ? file : slash + 1;
+    size_t digits = strspn(base, "0123456789");
     uint32_t number = 0;
-    size_t digits = 0;
-    for (; digits <= VERSION_DIGITS_MAX && is_digit(base[digits]); digits++) {
-        number = digits < VERSION_DIGITS_MAX ? number * 10 + (uint32_t)(base[digits] - '0') : 0;
+    for (size_t i = 0; i < digits && digits <= VERSION_DIGITS_MAX; i++) {
+        number = number * 10 + (uint32_t)(base[i] - '0');
     }
     const char *rest = base + digits + (base[digits] == '_' ? 1 : 0);
-    size_t len = 0;
-    while (is_name_char(rest[len])) {
-        len++;
-    }
-    if (number == 0 || base[digits] != '_' || len == 0 || strcmp(rest + len, ".json") != 0) {
+    size_t len = strspn(rest, letters);
+    bool named = base[digits] == '_' && len > 0 && strcmp(rest + len, ".json") == 0;
+    if (number == 0 || !named) {
         return error_set(err, ERROR_PLAN, "%s: expected a file name like 0003_open_orders.json",
                          file);
     }
@@ -62,10 +51,12 @@ static bool parse_divider(struct parse *parse, const struct json *json, size_t n
 {
     static const char *const names[] = {"pass", NULL};
     struct place place = place_element(parse->place, number, parse->arena);
+    struct str why;
     if (!place_members(&place, json, names, parse->err) ||
-        !place_text(&place, &json->items[0], &parse->why, parse->err)) {
+        !place_text(&place, &json->items[0], &why, parse->err)) {
         return false;
     }
+    parse->why = why;
     parse->divided = true;
     return true;
 }

@@ -321,6 +321,22 @@ static size_t list_written(const struct step *step, struct written *out)
     return count;
 }
 
+/* The one with those before it. */
+static bool check_overlap(const struct parse *parse, const struct written *before,
+                          const struct written *one)
+{
+    for (const struct written *other = before; other < one; other++) {
+        if (path_overlaps(one->path, other->path)) {
+            struct str text = path_print(one->path, parse->arena);
+            struct str other_text = path_print(other->path, parse->arena);
+            return place_error(&parse->step->place, one->offset, parse->err,
+                               "expected paths that do not overlap, found %.*s and %.*s",
+                               STR_ARG(text), STR_ARG(other_text));
+        }
+    }
+    return true;
+}
+
 static bool check_overlaps(const struct parse *parse)
 {
     const struct step *step = parse->step;
@@ -329,14 +345,8 @@ static bool check_overlaps(const struct parse *parse)
     size_t count = list_written(step, written);
     assert(count == most);
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (path_overlaps(written[i].path, written[j].path)) {
-                struct str one = path_print(written[i].path, parse->arena);
-                struct str other = path_print(written[j].path, parse->arena);
-                return place_error(&step->place, written[i].offset, parse->err,
-                                   "expected paths that do not overlap, found %.*s and %.*s",
-                                   STR_ARG(one), STR_ARG(other));
-            }
+        if (!check_overlap(parse, written, &written[i])) {
+            return false;
         }
     }
     return true;

@@ -59,9 +59,6 @@ struct value template_constant(const struct template *template);
  * all of a constant S; empty where nothing is known. */
 struct str template_literal_prefix(const struct template *template);
 
-/* The only path of a template that is "${path}" and nothing else; false otherwise. */
-bool template_is_path(const struct template *template, struct path *path);
-
 /* The type of what it gives, or VALUE_MISSING where only evaluation tells. */
 enum value_type template_type(const struct template *template);
 

@@ -7,12 +7,12 @@ bool template_each(const struct template *template, template_visit *visit, void 
     if (template->kind == TEMPLATE_EXPR) {
         return visit(context, template->expr);
     }
+    bool is_text = template->kind == TEMPLATE_TEXT;
     for (size_t i = 0; i < template->count; i++) {
-        if (template->kind != TEMPLATE_TEXT) {
-            if (template_each(template->members[i].template, visit, context)) {
-                return true;
-            }
-        } else if (template->parts[i].expr != NULL && visit(context, template->parts[i].expr)) {
+        bool stops =
+            is_text ? template->parts[i].expr != NULL && visit(context, template->parts[i].expr)
+                    : template_each(template->members[i].template, visit, context);
+        if (stops) {
             return true;
         }
     }
@@ -91,11 +91,6 @@ struct str template_literal_prefix(const struct template *template)
         return value_bytes(template->constant);
     }
     return template->prefix;
-}
-
-bool template_is_path(const struct template *template, struct path *path)
-{
-    return template->kind == TEMPLATE_EXPR && expr_is_path(template->expr, path);
 }
 
 enum value_type template_type(const struct template *template)

@@ -339,28 +339,32 @@ static bool parse_converted(const struct parse *parse, const struct json *json,
     return parse_value(parse, json, &inner) && make_typed(parse, json, type, &inner, out);
 }
 
+static bool parse_null(const struct parse *parse, const struct json *json, struct template *out)
+{
+    if (json->kind != JSON_BOOL || !json->boolean) {
+        return place_error(&parse->place, json->offset, parse->err,
+                           "expected true for NULL, found %s", place_found(json));
+    }
+    *out = literal(value_null());
+    return true;
+}
+
 /* {"TYPE": …} */
 static bool parse_typed(const struct parse *parse, const struct json *json, enum value_type type,
                         struct template *out)
 {
     if (type == VALUE_NULL) {
-        if (json->kind != JSON_BOOL || !json->boolean) {
-            return place_error(&parse->place, json->offset, parse->err,
-                               "expected true for NULL, found %s", place_found(json));
-        }
-        *out = literal(value_null());
-        return true;
+        return parse_null(parse, json, out);
     }
-    if (type == VALUE_M && json->kind == JSON_OBJECT) {
+    if (json->kind == JSON_OBJECT && type == VALUE_M) {
         return parse_map(parse, json, out);
     }
-    if (type == VALUE_L && json->kind == JSON_ARRAY) {
+    if (json->kind == JSON_ARRAY && type == VALUE_L) {
         return parse_list(parse, json, out);
     }
-    if (type >= VALUE_SS && type <= VALUE_BS && json->kind == JSON_ARRAY) {
-        return parse_set(parse, json, type, out);
-    }
-    return parse_converted(parse, json, type, out);
+    bool is_set = type >= VALUE_SS && type <= VALUE_BS;
+    return json->kind == JSON_ARRAY && is_set ? parse_set(parse, json, type, out)
+                                              : parse_converted(parse, json, type, out);
 }
 
 static bool parse_object(const struct parse *parse, const struct json *json, struct template *out)

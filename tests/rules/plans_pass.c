@@ -81,10 +81,9 @@ static const char *draw_steps(struct draw *draw, struct arena *arena)
 
 static struct value draw_item(struct draw *draw, struct arena *arena)
 {
-    struct str text = arena_format(arena, "{\"PK\": \"%s\", \"SK\": \"%s\"%s}",
-                                   keys[draw_below(draw, COUNT(keys))],
-                                   keys[draw_below(draw, COUNT(keys))],
-                                   attributes[draw_below(draw, COUNT(attributes))]);
+    struct str text = arena_format(
+        arena, "{\"PK\": \"%s\", \"SK\": \"%s\"%s}", keys[draw_below(draw, COUNT(keys))],
+        keys[draw_below(draw, COUNT(keys))], attributes[draw_below(draw, COUNT(attributes))]);
     return plans_value(text.ptr, arena);
 }
 
@@ -99,8 +98,7 @@ static bool is_result(const struct pass_result *result, struct value left, struc
 
 /* `item`, one of the results, comes out as it is, and puts nothing that is no result already. */
 static bool is_left_alone(const struct pass *pass, const struct pass_input *again,
-                          struct value left, const struct pass_result *result,
-                          struct arena *arena)
+                          struct value left, const struct pass_result *result, struct arena *arena)
 {
     struct error err = {0};
     struct pass_result second;
@@ -169,14 +167,61 @@ bool rule_pass_leaves_its_results_alone(struct draw *draw)
 /* --- texts --- */
 
 static const char *const tokens[] = {
-    "{\"steps\": [", "]}", "{", "}", "[", "]", ", ", ": ", " ", "\n", "/* c */", "\"set\": {",
-    "\"remove\": [", "\"rename\": {", "\"rekey\": {", "\"put\": {", "\"delete\": true",
-    "\"where\": ", "\"lookup\": {", "\"name\": ", "\"pass\": ", "\"drop_index\": ",
-    "\"create_index\": {", "\"partition\": ", "\"sort\": ", "\"projection\": ", "\"include\": ",
-    "\"on_collision\": ", "\"rollback\": ", "\"description\": ", "\"A\"", "\"A\": ", "\"B[0].c\": ",
-    "\"PK\": ", "\"SK\": ", "\"GSI\"", "\"P:S\"", "\"skip\"", "\"ALL\"", "\"${A}\"", "\"x${A.b}#\"",
-    "\"${\"", "\"${'${'}\"", "\"A = 1 AND NOT begins_with(PK, 'x')\"", "1", "-0.50", "1e400",
-    "null", "\"\"", "{\"N\": ", "{\"SS\": [", "{\"M\": {", "\"\\u0000\"", "\\", "\"",
+    "{\"steps\": [",
+    "]}",
+    "{",
+    "}",
+    "[",
+    "]",
+    ", ",
+    ": ",
+    " ",
+    "\n",
+    "/* c */",
+    "\"set\": {",
+    "\"remove\": [",
+    "\"rename\": {",
+    "\"rekey\": {",
+    "\"put\": {",
+    "\"delete\": true",
+    "\"where\": ",
+    "\"lookup\": {",
+    "\"name\": ",
+    "\"pass\": ",
+    "\"drop_index\": ",
+    "\"create_index\": {",
+    "\"partition\": ",
+    "\"sort\": ",
+    "\"projection\": ",
+    "\"include\": ",
+    "\"on_collision\": ",
+    "\"rollback\": ",
+    "\"description\": ",
+    "\"A\"",
+    "\"A\": ",
+    "\"B[0].c\": ",
+    "\"PK\": ",
+    "\"SK\": ",
+    "\"GSI\"",
+    "\"P:S\"",
+    "\"skip\"",
+    "\"ALL\"",
+    "\"${A}\"",
+    "\"x${A.b}#\"",
+    "\"${\"",
+    "\"${'${'}\"",
+    "\"A = 1 AND NOT begins_with(PK, 'x')\"",
+    "1",
+    "-0.50",
+    "1e400",
+    "null",
+    "\"\"",
+    "{\"N\": ",
+    "{\"SS\": [",
+    "{\"M\": {",
+    "\"\\u0000\"",
+    "\\",
+    "\"",
 };
 
 bool rule_plan_hash_ignores_spacing(struct draw *draw)

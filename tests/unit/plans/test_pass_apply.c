@@ -16,8 +16,9 @@ static bool look_up(void *context, const struct key *key, struct arena *arena, s
     }
     *out = (struct value){NULL, 0};
     if (!str_equal(partition, STR("gone"))) {
-        struct str text = arena_format(arena, "{\"PK\": \"%.*s\", \"SK\": \"%.*s\", \"Name\": "
-                                              "\"Ada\"}",
+        struct str text = arena_format(arena,
+                                       "{\"PK\": \"%.*s\", \"SK\": \"%.*s\", \"Name\": "
+                                       "\"Ada\"}",
                                        STR_ARG(partition), STR_ARG(value_bytes(key->parts[1])));
         *out = plans_value(text.ptr, arena);
     }
@@ -56,7 +57,7 @@ static const char *outcomes_of(const struct applied *applied)
 }
 
 /* The step and the item without their braces and the item's key. */
-#define KEY "\"PK\": \"p\", \"SK\": \"s\""
+#define KEY           "\"PK\": \"p\", \"SK\": \"s\""
 #define ITEM(members) "{" KEY ", " members "}"
 
 /* result: the new item, or the reason of PASS_FAILED. */
@@ -86,7 +87,8 @@ static const struct {
     {"a swap of equals", "{\"set\": {\"a\": \"${b}\", \"b\": \"${a}\"}}",
      ITEM("\"a\": 1, \"b\": 1"), PASS_UNCHANGED, "U", NULL},
     {"a set reads a renamed attribute by its old name",
-     "{\"rename\": {\"a\": \"b\"}, \"set\": {\"c\": \"${a}!\"}, \"where\": \"attribute_exists(a)\"}",
+     "{\"rename\": {\"a\": \"b\"}, \"set\": {\"c\": \"${a}!\"}, \"where\": "
+     "\"attribute_exists(a)\"}",
      ITEM("\"a\": \"x\""), PASS_UPDATE, "W", ITEM("\"b\": \"x\", \"c\": \"x!\"")},
     {"each step sees what the one before has left",
      "{\"set\": {\"a\": 1}}, {\"where\": \"a = 1\", \"set\": {\"b\": \"${a + 1}\"}}",
@@ -114,8 +116,8 @@ static const struct {
      PASS_FAILED, "F", "does not converge: applied to its own result, the pass would change L"},
     {"a parent that is not there", "{\"set\": {\"M.b\": 1}}", "{" KEY "}", PASS_FAILED, "F",
      "M: expected M, found missing"},
-    {"a remove whose parent is not there", "{\"remove\": [\"M.b\"]}", "{" KEY "}", PASS_FAILED,
-     "F", "M: expected M, found missing"},
+    {"a remove whose parent is not there", "{\"remove\": [\"M.b\"]}", "{" KEY "}", PASS_FAILED, "F",
+     "M: expected M, found missing"},
     {"a remove whose parent is another thing", "{\"remove\": [\"M.b\"]}", ITEM("\"M\": 1"),
      PASS_FAILED, "F", "M: expected M, found N"},
     {"a remove of nothing", "{\"remove\": [\"a\", \"M.b\"]}", ITEM("\"M\": {}"), PASS_UNCHANGED,
@@ -127,8 +129,8 @@ static const struct {
      PASS_UNCHANGED, "U", NULL},
     {"a rename onto a standing one", "{\"rename\": {\"a\": \"b\"}}", ITEM("\"a\": 1, \"b\": 1"),
      PASS_FAILED, "F", "rename of a: b stands already"},
-    {"a delete", "{\"where\": \"a = 1\", \"delete\": true}, {\"set\": {\"b\": 1}}", ITEM("\"a\": 1"),
-     PASS_DELETE, "W-", NULL},
+    {"a delete", "{\"where\": \"a = 1\", \"delete\": true}, {\"set\": {\"b\": 1}}",
+     ITEM("\"a\": 1"), PASS_DELETE, "W-", NULL},
     {"a delete after a set", "{\"set\": {\"a\": 1}}, {\"where\": \"a = 1\", \"delete\": true}",
      ITEM("\"a\": 0"), PASS_DELETE, "WW", NULL},
     {"an index key is converted", "{\"set\": {\"GSI1PK\": \"${N}\", \"GSI1SK\": \"${D}\"}}",
@@ -152,7 +154,8 @@ static const struct {
      "{\"lookup\": {\"c\": {\"PK\": \"${U}\", \"SK\": \"X\"}}, \"set\": {\"b\": \"${c.Name}\"}}",
      ITEM("\"U\": \"gone\""), PASS_FAILED, "F", "b: c.Name is missing"},
     {"a lookup by what is missing",
-     "{\"lookup\": {\"c\": {\"PK\": \"${V}\", \"SK\": \"X\"}}, \"set\": {\"b\": \"${coalesce(c.Name, "
+     "{\"lookup\": {\"c\": {\"PK\": \"${V}\", \"SK\": \"X\"}}, \"set\": {\"b\": "
+     "\"${coalesce(c.Name, "
      "'none')}\"}}",
      ITEM("\"U\": \"u\""), PASS_UPDATE, "W", ITEM("\"U\": \"u\", \"b\": \"none\"")},
     {"a lookup by an empty key",
@@ -201,14 +204,16 @@ static const struct {
 } moves[] = {
     {"a move", "{\"rekey\": {\"PK\": \"U#${Id}\"}}", ITEM("\"Id\": 1"), false, PASS_MOVE, "W",
      "{\"PK\": \"U#1\", \"SK\": \"s\", \"Id\": 1}", 0},
-    {"both parts, and a set beside", "{\"rekey\": {\"PK\": \"${Id}\", \"SK\": \"S\"}, \"set\": "
-                                     "{\"Old\": \"${PK}\"}, \"where\": \"PK = 'p'\"}",
+    {"both parts, and a set beside",
+     "{\"rekey\": {\"PK\": \"${Id}\", \"SK\": \"S\"}, \"set\": "
+     "{\"Old\": \"${PK}\"}, \"where\": \"PK = 'p'\"}",
      ITEM("\"Id\": 1"), false, PASS_MOVE, "W",
      "{\"PK\": \"1\", \"SK\": \"S\", \"Id\": 1, \"Old\": \"p\"}", 0},
     {"onto its own key", "{\"rekey\": {\"PK\": \"${lower(PK)}\"}}", ITEM("\"Id\": 1"), false,
      PASS_UNCHANGED, "U", NULL, 0},
-    {"there and back", "{\"rekey\": {\"PK\": \"q\"}}, {\"rekey\": {\"PK\": \"p\"}, \"set\": {\"a\": "
-                       "1}}",
+    {"there and back",
+     "{\"rekey\": {\"PK\": \"q\"}}, {\"rekey\": {\"PK\": \"p\"}, \"set\": {\"a\": "
+     "1}}",
      ITEM("\"a\": 0"), false, PASS_UPDATE, "WW", ITEM("\"a\": 1"), 1},
     {"later steps see the new key",
      "{\"where\": \"PK = 'p'\", \"rekey\": {\"PK\": \"q\"}}, {\"where\": \"PK = 'q'\", \"set\": "
@@ -223,18 +228,17 @@ static const struct {
     {"a verdict keeps the key and the other changes",
      "{\"rekey\": {\"PK\": \"q\"}, \"set\": {\"a\": 1}, \"on_collision\": \"skip\"}", "{" KEY "}",
      true, PASS_UPDATE, "S", ITEM("\"a\": 1"), 0},
-    {"a verdict that has nothing to keep", "{\"rekey\": {\"PK\": \"p\"}, \"on_collision\": \"skip\"}",
-     "{" KEY "}", true, PASS_UNCHANGED, "U", NULL, 0},
-    {"a verdict and no other change",
-     "{\"rekey\": {\"PK\": \"q\"}, \"on_collision\": \"skip\"}", "{" KEY "}", true, PASS_UNCHANGED,
-     "S", NULL, 0},
+    {"a verdict that has nothing to keep",
+     "{\"rekey\": {\"PK\": \"p\"}, \"on_collision\": \"skip\"}", "{" KEY "}", true, PASS_UNCHANGED,
+     "U", NULL, 0},
+    {"a verdict and no other change", "{\"rekey\": {\"PK\": \"q\"}, \"on_collision\": \"skip\"}",
+     "{" KEY "}", true, PASS_UNCHANGED, "S", NULL, 0},
 };
 
 START_TEST(pass_apply_moves_items)
 {
     static const bool skip[] = {true, true};
-    struct applied applied =
-        apply(moves[_i].steps, moves[_i].item, moves[_i].skip ? skip : NULL);
+    struct applied applied = apply(moves[_i].steps, moves[_i].item, moves[_i].skip ? skip : NULL);
     const struct pass_result *result = &applied.result;
     ck_assert_msg(result->fate == moves[_i].fate, "%s: %d %.*s", moves[_i].says, (int)result->fate,
                   STR_ARG(result->reason));
@@ -265,17 +269,20 @@ static const struct {
     const char *outcomes;
     const char *put;
 } put_cases[] = {
-    {"a put", "{\"where\": \"begins_with(PK, 'U#')\", \"put\": {\"PK\": \"${SK}\", \"SK\": "
-              "\"${PK}\", \"Role\": \"${Role}\"}}",
+    {"a put",
+     "{\"where\": \"begins_with(PK, 'U#')\", \"put\": {\"PK\": \"${SK}\", \"SK\": "
+     "\"${PK}\", \"Role\": \"${Role}\"}}",
      "{\"PK\": \"U#1\", \"SK\": \"T#1\", \"Role\": \"x\"}", false, PASS_UNCHANGED, "W",
      "{\"PK\": \"T#1\", \"SK\": \"U#1\", \"Role\": \"x\"}"},
-    {"an empty set is left out", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": "
-                                 "\"${SK}\", \"T\": {\"SS\": []}}}",
+    {"an empty set is left out",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": "
+     "\"${SK}\", \"T\": {\"SS\": []}}}",
      "{" KEY "}", false, PASS_UNCHANGED, "W", "{\"PK\": \"q\", \"SK\": \"s\"}"},
     {"what is missing", "{\"put\": {\"PK\": \"q\", \"SK\": \"${Gone}\"}}", "{" KEY "}", false,
      PASS_FAILED, "F", "SK: Gone is missing"},
-    {"a bad index key", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\", "
-                        "\"GSI1PK\": \"${A}\"}}",
+    {"a bad index key",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\", "
+     "\"GSI1PK\": \"${A}\"}}",
      ITEM("\"A\": true"), false, PASS_FAILED, "F",
      "GSI1PK: expected S for a key attribute, found BOOL"},
     {"it puts again", "{\"put\": {\"PK\": \"x${PK}\", \"SK\": \"s\"}}", "{" KEY "}", false,
@@ -286,12 +293,13 @@ static const struct {
      ITEM("\"a\": 1"), false, PASS_FAILED, "-F",
      "does not converge: applied to its own result, the pass would change a"},
     {"it is deleted by another step",
-     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, {\"where\": \"PK = 'q'\", "
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, {\"where\": \"PK = "
+     "'q'\", "
      "\"delete\": true}",
      "{" KEY "}", false, PASS_FAILED, "-F",
      "does not converge: applied to its own result, the pass would delete it"},
-    {"a put and its mirror", "{\"put\": {\"PK\": \"${SK}\", \"SK\": \"${PK}\"}}", "{" KEY "}", false,
-     PASS_UNCHANGED, "W", "{\"PK\": \"s\", \"SK\": \"p\"}"},
+    {"a put and its mirror", "{\"put\": {\"PK\": \"${SK}\", \"SK\": \"${PK}\"}}", "{" KEY "}",
+     false, PASS_UNCHANGED, "W", "{\"PK\": \"s\", \"SK\": \"p\"}"},
     {"a mirror of less", "{\"put\": {\"PK\": \"${SK}\", \"SK\": \"${PK}\"}}", ITEM("\"a\": 1"),
      false, PASS_FAILED, "F",
      "does not converge: applied to its own result, the pass would put another item"},
@@ -299,30 +307,35 @@ static const struct {
      PASS_UNCHANGED, "U", NULL},
     {"onto itself, other", "{\"put\": {\"PK\": \"${PK}\", \"SK\": \"${SK}\"}}", ITEM("\"a\": 1"),
      false, PASS_FAILED, "F", "puts another item under the key of the item itself"},
-    {"twice the same", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
-                       "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}",
+    {"twice the same",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}",
      "{" KEY "}", false, PASS_UNCHANGED, "WU", "{\"PK\": \"q\", \"SK\": \"s\"}"},
-    {"twice, differing", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
-                         "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\", \"a\": "
-                         "1}}",
+    {"twice, differing",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\", \"a\": "
+     "1}}",
      "{" KEY "}", false, PASS_FAILED, "-F", "puts a second item under the key of another put"},
-    {"before a delete", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
-                        "{\"where\": \"PK = 'p'\", \"delete\": true}",
+    {"before a delete",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}}, "
+     "{\"where\": \"PK = 'p'\", \"delete\": true}",
      "{" KEY "}", false, PASS_DELETE, "WW", "{\"PK\": \"q\", \"SK\": \"s\"}"},
-    {"a verdict", "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}, "
-                  "\"on_collision\": \"skip\"}",
+    {"a verdict",
+     "{\"where\": \"PK = 'p'\", \"put\": {\"PK\": \"q\", \"SK\": \"s\"}, "
+     "\"on_collision\": \"skip\"}",
      "{" KEY "}", true, PASS_UNCHANGED, "S", NULL},
 };
 
 START_TEST(pass_apply_puts_items)
 {
     static const bool skip[] = {true, true};
-    struct applied applied = apply(put_cases[_i].steps, put_cases[_i].item, put_cases[_i].skip ? skip : NULL);
+    struct applied applied =
+        apply(put_cases[_i].steps, put_cases[_i].item, put_cases[_i].skip ? skip : NULL);
     const struct pass_result *result = &applied.result;
-    ck_assert_msg(result->fate == put_cases[_i].fate, "%s: %d %.*s", put_cases[_i].says, (int)result->fate,
-                  STR_ARG(result->reason));
-    ck_assert_msg(strcmp(outcomes_of(&applied), put_cases[_i].outcomes) == 0, "%s: %s", put_cases[_i].says,
-                  outcomes_of(&applied));
+    ck_assert_msg(result->fate == put_cases[_i].fate, "%s: %d %.*s", put_cases[_i].says,
+                  (int)result->fate, STR_ARG(result->reason));
+    ck_assert_msg(strcmp(outcomes_of(&applied), put_cases[_i].outcomes) == 0, "%s: %s",
+                  put_cases[_i].says, outcomes_of(&applied));
     if (result->fate == PASS_FAILED) {
         ck_assert_str_eq(result->reason.ptr, put_cases[_i].put);
         ck_assert_uint_eq(result->put_count, 0);
@@ -331,8 +344,8 @@ START_TEST(pass_apply_puts_items)
     }
     if (result->put_count == 1) {
         ck_assert_msg(
-            value_equal(result->puts[0].item, plans_value(put_cases[_i].put, applied.arena)), "%s: %s",
-            put_cases[_i].says, plans_show(result->puts[0].item, applied.arena));
+            value_equal(result->puts[0].item, plans_value(put_cases[_i].put, applied.arena)),
+            "%s: %s", put_cases[_i].says, plans_show(result->puts[0].item, applied.arena));
         ck_assert_uint_eq(result->puts[0].step, 0);
         ck_assert(value_equal(result->puts[0].key.parts[0],
                               value_member(result->puts[0].item, STR("PK"))));
@@ -345,11 +358,9 @@ START_TEST(pass_apply_refuses_an_item_that_grows_too_large)
 {
     enum { ROOM = 20 }; /* for the keys and names */
     struct arena *arena = arena_new();
-    char *text = arena_zero(arena, ITEM_MAX_BYTES + 100);
-    static const char start[] = "{" KEY ", \"A\": \"";
-    memcpy(text, start, sizeof start - 1);
-    memset(text + sizeof start - 1, 'a', ITEM_MAX_BYTES - ROOM);
-    memcpy(text + sizeof start - 1 + ITEM_MAX_BYTES - ROOM, "\"}", 2);
+    char *bytes = memset(arena_bytes(arena, ITEM_MAX_BYTES), 'a', ITEM_MAX_BYTES);
+    const char *text =
+        arena_format(arena, ITEM("\"A\": \"%.*s\""), ITEM_MAX_BYTES - ROOM, bytes).ptr;
     struct applied applied = apply("{\"set\": {\"B\": \"${pad(1, 100)}\"}}", text, NULL);
     ck_assert_int_eq(applied.result.fate, PASS_FAILED);
     ck_assert_str_eq(applied.result.reason.ptr,
@@ -364,10 +375,10 @@ END_TEST
 
 START_TEST(pass_apply_looks_up_only_for_items_that_match)
 {
-    struct applied applied =
-        apply("{\"where\": \"a = 1\", \"lookup\": {\"c\": {\"PK\": \"u\", \"SK\": \"X\"}}, \"set\": "
-              "{\"b\": \"${c.Name}\"}}",
-              ITEM("\"a\": 2"), NULL);
+    struct applied applied = apply(
+        "{\"where\": \"a = 1\", \"lookup\": {\"c\": {\"PK\": \"u\", \"SK\": \"X\"}}, \"set\": "
+        "{\"b\": \"${c.Name}\"}}",
+        ITEM("\"a\": 2"), NULL);
     ck_assert_uint_eq(applied.lookups, 0);
     arena_free(applied.arena);
 }

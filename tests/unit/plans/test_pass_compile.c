@@ -27,7 +27,8 @@ static const struct {
         "hint: rekey changes keys"},
     {"{\"rekey\": {\"PK\": \"x\", \"pk\": \"y\"}}",
      AT "40: steps[0].rekey: expected a key attribute of the table, found pk"},
-    {"{\"rekey\": {\"PK\": 1}}", AT "29: steps[0].rekey.PK: expected S for a key attribute, found N"},
+    {"{\"rekey\": {\"PK\": 1}}",
+     AT "29: steps[0].rekey.PK: expected S for a key attribute, found N"},
     {"{\"rekey\": {\"PK\": \"\"}}",
      AT "29: steps[0].rekey.PK: expected a value for a key attribute, found an empty S"},
     {"{\"rekey\": {\"PK\": {\"N\": \"${a}\"}}}",
@@ -69,9 +70,10 @@ START_TEST(pass_compile_says_where_the_fault_is)
 }
 END_TEST
 
-/* The step that looks up, and one beside it in the same pass; what the other does to it, or NULL. */
-#define LOOKUP                                                                               \
-    "{\"where\": \"begins_with(SK, 'ORDER#')\", \"lookup\": {\"c\": {\"PK\": \"U#${U}\", "   \
+/* The step that looks up, and one beside it in the same pass; what the other does to it, or NULL.
+ */
+#define LOOKUP                                                                             \
+    "{\"where\": \"begins_with(SK, 'ORDER#')\", \"lookup\": {\"c\": {\"PK\": \"U#${U}\", " \
     "\"SK\": \"PROFILE\"}}, \"set\": {\"CustomerName\": \"${c.Name}\"}}, "
 
 static const struct {
@@ -92,12 +94,11 @@ static const struct {
      "{\"where\": \"begins_with(SK, 'PRO')\", \"set\": {\"Name\": 1}}", "writes"},
     {"of longer sort keys", "{\"where\": \"begins_with(SK, 'PROFILE#')\", \"set\": {\"Name\": 1}}",
      NULL},
-    {"of other partitions", "{\"where\": \"begins_with(PK, 'V#')\", \"set\": {\"Name\": 1}}",
-     NULL},
+    {"of other partitions", "{\"where\": \"begins_with(PK, 'V#')\", \"set\": {\"Name\": 1}}", NULL},
     {"of partitions that begin shorter",
      "{\"where\": \"begins_with(PK, 'U')\", \"set\": {\"Name\": 1}}", "writes"},
-    {"or is no proof",
-     "{\"where\": \"SK = 'CART' OR SK = 'x'\", \"set\": {\"Name\": 1}}", "writes"},
+    {"or is no proof", "{\"where\": \"SK = 'CART' OR SK = 'x'\", \"set\": {\"Name\": 1}}",
+     "writes"},
     {"deletes others", "{\"where\": \"SK = 'CART'\", \"delete\": true}", NULL},
     {"deletes any", "{\"where\": \"Kind = 'x'\", \"delete\": true}", "deletes"},
     {"puts others", "{\"put\": {\"PK\": \"${A}\", \"SK\": \"CART#${B}\"}}", NULL},
@@ -159,8 +160,8 @@ START_TEST(pass_reads_results_of_passes_that_touch_its_lookups)
     for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++) {
         const struct pass *reader = NULL;
         const struct pass *writer = NULL;
-        struct str steps = arena_format(arena, "%s {\"pass\": \"why\"}, %s", LOOKUP,
-                                        lookups[i].other);
+        struct str steps =
+            arena_format(arena, "%s {\"pass\": \"why\"}, %s", LOOKUP, lookups[i].other);
         ck_assert(plans_pass(steps.ptr, 0, arena, &reader, &err));
         ck_assert(plans_pass(steps.ptr, 1, arena, &writer, &err));
         ck_assert_msg(pass_reads_results(reader, writer) == (lookups[i].what != NULL), "%s",
@@ -177,7 +178,8 @@ static const struct {
     bool proved;
 } proofs[] = {
     {"a constant", "{\"set\": {\"A\": 1}}", true},
-    {"from other attributes", "{\"where\": \"Kind = 'x'\", \"set\": {\"A\": \"${B}#${PK}\"}}", true},
+    {"from other attributes", "{\"where\": \"Kind = 'x'\", \"set\": {\"A\": \"${B}#${PK}\"}}",
+     true},
     {"from itself", "{\"set\": {\"A\": \"${A}x\"}}", false},
     {"from itself, idempotent", "{\"set\": {\"A\": \"${lower(A)}\"}}", false},
     {"two steps from others", "{\"set\": {\"A\": \"${C}\"}}, {\"set\": {\"A\": \"${D}\"}}", true},
@@ -199,7 +201,8 @@ static const struct {
      "\"${B}x\"}}",
      false},
     {"a marker with another condition",
-     "{\"where\": \"Kind = 'x' AND attribute_not_exists(A)\", \"set\": {\"A\": \"${B}\", \"B\": 1}}",
+     "{\"where\": \"Kind = 'x' AND attribute_not_exists(A)\", \"set\": {\"A\": \"${B}\", \"B\": "
+     "1}}",
      true},
     {"a marker or another condition",
      "{\"where\": \"Kind = 'x' OR attribute_not_exists(A)\", \"set\": {\"A\": \"${B}\", \"B\": 1}}",
@@ -235,12 +238,13 @@ static const struct {
     {"another constant", "{\"where\": \"v = 1\", \"set\": {\"v\": 2, \"n\": \"${n + 1}\"}}", true},
     {"the constant itself, left",
      "{\"where\": \"v <> 2\", \"set\": {\"v\": 2, \"n\": \"${n + 1}\"}}", true},
-    {"the same constant", "{\"where\": \"v = 1\", \"set\": {\"v\": 1, \"n\": \"${n + 1}\"}}", false},
+    {"the same constant", "{\"where\": \"v = 1\", \"set\": {\"v\": 1, \"n\": \"${n + 1}\"}}",
+     false},
     {"constants in a ring",
      "{\"where\": \"v = 1\", \"set\": {\"v\": 2}}, {\"where\": \"v = 2\", \"set\": {\"v\": 1}}",
      false},
-    {"a text that begins otherwise",
-     "{\"where\": \"v = 'A#1'\", \"set\": {\"v\": \"B#${v}\"}}", true},
+    {"a text that begins otherwise", "{\"where\": \"v = 'A#1'\", \"set\": {\"v\": \"B#${v}\"}}",
+     true},
     {"a rekey away", "{\"where\": \"begins_with(PK, 'c#')\", \"rekey\": {\"PK\": \"C#${PK}\"}}",
      true},
     {"a rekey to a longer beginning",
@@ -266,8 +270,7 @@ static const struct {
      "{\"set\": {\"A\": 1}}, {\"where\": \"attribute_not_exists(M)\", \"set\": {\"A\": 2, \"M\": "
      "1}}",
      false},
-    {"a parent that another step removes",
-     "{\"set\": {\"a.b\": 1}}, {\"remove\": [\"a\"]}", false},
+    {"a parent that another step removes", "{\"set\": {\"a.b\": 1}}, {\"remove\": [\"a\"]}", false},
 };
 
 START_TEST(pass_compile_proves_convergence)

@@ -61,8 +61,8 @@ START_TEST(plan_parse_divides_steps_into_stages)
     static const struct {
         enum stage_kind kind;
         size_t number, steps;
-    } wanted[] = {{STAGE_PASS, 0, 2},       {STAGE_CREATE_INDEX, 2, 0}, {STAGE_PASS, 3, 1},
-                  {STAGE_PASS, 5, 1},       {STAGE_DROP_INDEX, 6, 0},   {STAGE_PASS, 7, 1}};
+    } wanted[] = {{STAGE_PASS, 0, 2}, {STAGE_CREATE_INDEX, 2, 0}, {STAGE_PASS, 3, 1},
+                  {STAGE_PASS, 5, 1}, {STAGE_DROP_INDEX, 6, 0},   {STAGE_PASS, 7, 1}};
     ck_assert_uint_eq(plan->steps.count, 6);
     for (size_t i = 0; i < 6; i++) {
         ck_assert_int_eq(plan->steps.stages[i].kind, wanted[i].kind);
@@ -83,8 +83,8 @@ START_TEST(plan_parse_reads_rollback)
     struct arena *arena = arena_new();
     struct error err = {0};
     const struct plan *plan = NULL;
-    ck_assert(plans_plan("{\"steps\": [{\"set\": {\"a\": 1}}], \"rollback\": []}", arena, &plan,
-                         &err));
+    ck_assert(
+        plans_plan("{\"steps\": [{\"set\": {\"a\": 1}}], \"rollback\": []}", arena, &plan, &err));
     ck_assert(plan->has_rollback && plan->rollback.count == 0);
     ck_assert(plans_plan("{\"steps\": [{\"set\": {\"a\": 1}}], \"rollback\": [{\"remove\": "
                          "[\"a\"]}]}",
@@ -135,7 +135,8 @@ static const struct {
     {"{\"steps\": [{\"pass\": \"x\"}]}", AT "11: expected at least one step"},
     {"{\"steps\": [1]}", AT "12: steps[0]: expected an object, found a number"},
     {"{\"stepz\": []}", AT "11: expected one of description, steps, rollback, found \"stepz\""},
-    {"{\"steps\": [], \"description\": 1}", AT "30: description: expected a string, found a number"},
+    {"{\"steps\": [], \"description\": 1}",
+     AT "30: description: expected a string, found a number"},
     {"{\"steps\": [{\"set\": {\"a\": 1}}], \"rollback\": [{}]}",
      AT "45: rollback[0]: expected either put, or delete, or any of set, rename, remove, rekey; "
         "found none of them"},
@@ -198,10 +199,10 @@ static const struct {
      "29: steps[0].lookup.c: expected at least one member"},
     {"{\"lookup\": {\"c\": {\"PK\": \"${d.x}\"}, \"d\": {\"PK\": \"x\"}}, \"delete\": true}",
      "39: steps[0].lookup.c.PK: expected a path of the item, found the lookup d"},
-    {"{\"pass\": \"why\", \"set\": {\"a\": 1}}", "35: steps[0]: expected one of pass, found \"set\""},
+    {"{\"pass\": \"why\", \"set\": {\"a\": 1}}",
+     "35: steps[0]: expected one of pass, found \"set\""},
     {"{\"pass\": 1}", "21: steps[0]: expected a string, found a number"},
-    {"{\"drop_index\": \"\"}",
-     "27: steps[0].drop_index: expected a string, found an empty one"},
+    {"{\"drop_index\": \"\"}", "27: steps[0].drop_index: expected a string, found an empty one"},
     {"{\"create_index\": {\"name\": \"abc\"}}",
      "29: steps[0].create_index: expected the member \"partition\""},
     {"{\"create_index\": {\"name\": \"ab\", \"partition\": \"P:S\"}}",
@@ -282,7 +283,8 @@ static const struct {
     {"description and names", "{\"description\": \"d\", \"steps\": [{\"delete\": true}]}",
      "{\"steps\": [{\"name\": \"n\", \"delete\": true}]}", true},
     {"spelling of expressions",
-     "{\"steps\": [{\"where\": \"a=1.0 and (begins_with( b,'x' ))\", \"set\": {\"c\": \"${ d }\"}}]}",
+     "{\"steps\": [{\"where\": \"a=1.0 and (begins_with( b,'x' ))\", \"set\": {\"c\": \"${ d "
+     "}\"}}]}",
      "{\"steps\": [{\"where\": \"a = 1 AND begins_with(b, 'x')\", \"set\": {\"\\\"c\\\"\": "
      "\"${d}\"}}]}",
      true},
@@ -313,7 +315,8 @@ static const struct {
      "{\"steps\": [{\"rename\": {\"a\": \"b\"}}]}", false},
     {"a text in a template", "{\"steps\": [{\"set\": {\"a\": \"A#${b}\"}}]}",
      "{\"steps\": [{\"set\": {\"a\": \"B#${b}\"}}]}", false},
-    {"where a pass ends", "{\"steps\": [{\"delete\": true}, {\"pass\": \"a\"}, {\"delete\": true}]}",
+    {"where a pass ends",
+     "{\"steps\": [{\"delete\": true}, {\"pass\": \"a\"}, {\"delete\": true}]}",
      "{\"steps\": [{\"delete\": true}, {\"delete\": true}]}", false},
     {"the order of steps", "{\"steps\": [{\"set\": {\"a\": 1}}, {\"set\": {\"a\": 2}}]}",
      "{\"steps\": [{\"set\": {\"a\": 2}}, {\"set\": {\"a\": 1}}]}", false},
@@ -356,7 +359,8 @@ START_TEST(plan_hash_stays_as_it_is)
                          "\"n\": [1, {\"SS\": [\"a\"]}]}}, {\"drop_index\": \"old\"}]}",
                          arena, &plan, &err);
     ck_assert_msg(ok, "%s", err.text);
-    ck_assert_str_eq(plan->hash.ptr, "1:b0982669780678812e798d506559b4c1e274cf2e8a39db090b1cfff5fd2c7b39");
+    ck_assert_str_eq(plan->hash.ptr,
+                     "1:b0982669780678812e798d506559b4c1e274cf2e8a39db090b1cfff5fd2c7b39");
     arena_free(arena);
 }
 END_TEST

@@ -36,10 +36,10 @@ static const struct {
     {"N in plain digits", "\"${Price}|${Big}|${Small}\"", "\"12.5|100000000000000000000|-0.5\"",
      ERROR_NONE},
     {"BOOL as a word", "\"is ${Yes}\"", "\"is true\"", ERROR_NONE},
-    {"NULL has no text", "\"is ${Nil}\"",
-     "expected S, N or BOOL for ${Nil} in a text, found NULL", ERROR_ITEM},
-    {"a list has no text", "\"is ${List}\"",
-     "expected S, N or BOOL for ${List} in a text, found L", ERROR_ITEM},
+    {"NULL has no text", "\"is ${Nil}\"", "expected S, N or BOOL for ${Nil} in a text, found NULL",
+     ERROR_ITEM},
+    {"a list has no text", "\"is ${List}\"", "expected S, N or BOOL for ${List} in a text, found L",
+     ERROR_ITEM},
     {"a missing part makes all missing", "\"A#${Gone}\"", NULL, ERROR_NONE},
     {"alone keeps N", "\"${Price}\"", "12.5", ERROR_NONE},
     {"alone keeps NULL", "\"${Nil}\"", "null", ERROR_NONE},
@@ -66,8 +66,7 @@ static const struct {
     {"{N} of N", "{\"N\": \"${Price}\"}", "12.5", ERROR_NONE},
     {"{N} of a text", "{\"N\": \"${Price}0\"}", "12.5", ERROR_NONE},
     {"{N} of letters", "{\"N\": \"${Name}\"}", NULL, ERROR_ITEM},
-    {"{N} of BOOL", "{\"N\": \"${Yes}\"}", "expected a value that makes N, found BOOL",
-     ERROR_ITEM},
+    {"{N} of BOOL", "{\"N\": \"${Yes}\"}", "expected a value that makes N, found BOOL", ERROR_ITEM},
     {"{N} of missing", "{\"N\": \"${Gone}\"}", NULL, ERROR_NONE},
     {"{S} of N", "{\"S\": \"${Price}\"}", "\"12.5\"", ERROR_NONE},
     {"{S} of BOOL", "{\"S\": \"${Yes}\"}", "\"true\"", ERROR_NONE},
@@ -92,8 +91,8 @@ static const struct {
     {"{M} of a map that looks like a type", "{\"M\": {\"S\": \"${Name}\"}}",
      "{\"M\": {\"S\": \"Ada\"}}", ERROR_NONE},
     {"{M} of a map", "{\"M\": \"${Map}\"}", "{\"K\": 1}", ERROR_NONE},
-    {"an empty set in a map is left out", "{\"a\": {\"SS\": \"${None}\"}, \"b\": 1}",
-     "{\"b\": 1}", ERROR_NONE},
+    {"an empty set in a map is left out", "{\"a\": {\"SS\": \"${None}\"}, \"b\": 1}", "{\"b\": 1}",
+     ERROR_NONE},
     {"an empty set in a list", "[{\"SS\": \"${None}\"}]",
      "expected a value in a list, found an empty set", ERROR_ITEM},
 };
@@ -112,8 +111,8 @@ START_TEST(template_eval_follows_the_table)
                   plans_show(found, arena), err.text);
     if (!ok) {
         ck_assert_int_eq(err.code, evals[_i].code);
-        ck_assert_msg(evals[_i].result == NULL || strcmp(err.text, evals[_i].result) == 0,
-                      "%s: %s", evals[_i].says, err.text);
+        ck_assert_msg(evals[_i].result == NULL || strcmp(err.text, evals[_i].result) == 0, "%s: %s",
+                      evals[_i].says, err.text);
     } else {
         struct value wanted = {NULL, 0};
         if (evals[_i].result != NULL) {
@@ -160,25 +159,25 @@ END_TEST
 static const struct {
     const char *says;
     const char *template;
-    enum value_type type;
     const char *result; /* a message where it is refused */
+    enum value_type type;
     bool ok;
 } keys[] = {
-    {"N alone becomes S", "\"${Price}\"", VALUE_S, "\"12.5\"", true},
-    {"S alone becomes N", "\"${Digits}\"", VALUE_N, "12.5", true},
-    {"S stays S", "\"${Name}\"", VALUE_S, "\"Ada\"", true},
-    {"a constant too", "\"${7 * 6}\"", VALUE_S, "\"42\"", true},
-    {"text is S", "\"A#${Price}\"", VALUE_S, "\"A#12.5\"", true},
-    {"text is no N", "\"${Price}0\"", VALUE_N, "expected N for a key attribute, found S", false},
-    {"a forced type is not converted", "{\"N\": \"${Price}\"}", VALUE_S,
-     "expected S for a key attribute, found N", false},
-    {"BOOL is no key", "\"${Yes}\"", VALUE_S, "expected S for a key attribute, found BOOL", false},
-    {"B is not S", "\"${Bytes}\"", VALUE_S, "expected S for a key attribute, found B", false},
-    {"an empty S is no key", "\"${Empty}\"", VALUE_S,
-     "expected a value for a key attribute, found an empty S", false},
-    {"nor is an empty text", "\"${Empty}${Empty}\"", VALUE_S,
-     "expected a value for a key attribute, found an empty S", false},
-    {"letters are no N", "\"${Name}\"", VALUE_N, NULL, false},
+    {"N alone becomes S", "\"${Price}\"", "\"12.5\"", VALUE_S, true},
+    {"S alone becomes N", "\"${Digits}\"", "12.5", VALUE_N, true},
+    {"S stays S", "\"${Name}\"", "\"Ada\"", VALUE_S, true},
+    {"a constant too", "\"${7 * 6}\"", "\"42\"", VALUE_S, true},
+    {"text is S", "\"A#${Price}\"", "\"A#12.5\"", VALUE_S, true},
+    {"text is no N", "\"${Price}0\"", "expected N for a key attribute, found S", VALUE_N, false},
+    {"a forced type is not converted", "{\"N\": \"${Price}\"}",
+     "expected S for a key attribute, found N", VALUE_S, false},
+    {"BOOL is no key", "\"${Yes}\"", "expected S for a key attribute, found BOOL", VALUE_S, false},
+    {"B is not S", "\"${Bytes}\"", "expected S for a key attribute, found B", VALUE_S, false},
+    {"an empty S is no key", "\"${Empty}\"",
+     "expected a value for a key attribute, found an empty S", VALUE_S, false},
+    {"nor is an empty text", "\"${Empty}${Empty}\"",
+     "expected a value for a key attribute, found an empty S", VALUE_S, false},
+    {"letters are no N", "\"${Name}\"", NULL, VALUE_N, false},
 };
 
 START_TEST(template_for_key_converts_what_loses_nothing)
@@ -223,7 +222,7 @@ static const struct {
     {"[{\"SS\": []}]", "t.json:1:1: set.A: expected a value in a list, found an empty set"},
     {"\"${number('x')}\"", "t.json:1:"},
     {"\"${before('a', '#')}\"", "t.json:1:1: set.A: expected a value, found before('a', '#'), "
-                               "which is missing for every item"},
+                                "which is missing for every item"},
     {"\"a${[1]}\"", "t.json:1:1: set.A: expected S, N or BOOL in a text, found L"},
     {"1e999", "t.json:1:1: set.A: "},
 };
