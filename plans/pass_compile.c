@@ -142,18 +142,11 @@ static const struct assignment *find_name(const struct assignments *assignments,
     return NULL;
 }
 
-static bool expect_keys(const struct compile *compile, const struct place *place, size_t offset,
-                        const struct assignments *assignments)
+static bool refuse_lack(const struct compile *compile, const struct place *place, size_t offset,
+                        struct str attribute)
 {
-    const struct key_attribute *attribute = NULL;
-    for (size_t i = 0; (attribute = schema_part(compile->table->keys, i)) != NULL; i++) {
-        if (find_name(assignments, attribute->name) == NULL) {
-            return place_error(place, offset, compile->err,
-                               "expected the table's key attribute %.*s, found none",
-                               STR_ARG(attribute->name));
-        }
-    }
-    return true;
+    return place_error(place, offset, compile->err,
+                       "expected the table's key attribute %.*s, found none", STR_ARG(attribute));
 }
 
 static bool expect_only_keys(const struct compile *compile, const struct place *place,
@@ -219,8 +212,11 @@ static bool compile_rekey(const struct compile *compile, struct step *step)
 static bool compile_put(const struct compile *compile, struct step *step)
 {
     struct place place = place_of(compile, "put");
-    if (step->put.count > 0 && !expect_keys(compile, &place, step->offset, &step->put)) {
-        return false;
+    const struct key_attribute *attribute = NULL;
+    for (size_t i = 0; (attribute = schema_part(compile->table->keys, i)) != NULL; i++) {
+        if (step->put.count > 0 && find_name(&step->put, attribute->name) == NULL) {
+            return refuse_lack(compile, &place, step->offset, attribute->name);
+        }
     }
     return type_assignments(compile, "put", &step->put);
 }
@@ -229,15 +225,18 @@ static bool compile_put(const struct compile *compile, struct step *step)
 static bool compile_lookup(const struct compile *compile, const struct place *place,
                            struct lookup *lookup)
 {
-    if (!expect_keys(compile, place, lookup->offset, &lookup->key) ||
-        !expect_only_keys(compile, place, &lookup->key)) {
+    if (!expect_only_keys(compile, place, &lookup->key)) {
         return false;
     }
-    struct assignment *sorted = arena_alloc(compile->arena, lookup->key.count * sizeof *sorted);
-    for (size_t i = 0; i < lookup->key.count; i++) {
-        const struct key_attribute *attribute = schema_part(compile->table->keys, i);
-        sorted[i] = *find_name(&lookup->key, attribute->name);
-        sorted[i].template = template_for_key(sorted[i].template, attribute->type, compile->arena);
+    struct assignment *sorted = arena_alloc(compile->arena, 2 * KEY_PARTS_MAX * sizeof *sorted);
+    const struct key_attribute *attribute = NULL;
+    for (size_t i = 0; (attribute = schema_part(compile->table->keys, i)) != NULL; i++) {
+        const struct assignment *found = find_name(&lookup->key, attribute->name);
+        if (found == NULL) {
+            return refuse_lack(compile, place, lookup->offset, attribute->name);
+        }
+        sorted[i] = *found;
+        sorted[i].template = template_for_key(found->template, attribute->type, compile->arena);
         struct place inner = place_member(*place, attribute->name, compile->arena);
         if (!check_key_template(compile, &inner, &sorted[i], attribute->type)) {
             return false;

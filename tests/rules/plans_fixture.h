@@ -20,11 +20,11 @@ const char *plans_show(struct value v, struct arena *arena);
 
 /* The plan that a file "plans/0007_test.json" of this text holds. */
 MUST_CHECK bool plans_plan(const char *text, struct arena *arena, const struct plan **out,
-                struct error *err);
+                           struct error *err);
 
 /* The pass of the stage, of a plan of these steps, against a table with PK:S, SK:S and an index of
  * GSI1PK:S, GSI1SK:N that stands. */
-MUST_CHECK bool plans_pass(const char *steps, size_t stage, struct arena *arena, const struct pass **out,
-                struct error *err);
+MUST_CHECK bool plans_pass(const char *steps, size_t stage, struct arena *arena,
+                           const struct pass **out, struct error *err);
 
 #endif
