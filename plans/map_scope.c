@@ -116,7 +116,7 @@ bool map_scope_open(struct map_scope *rows, struct error *err)
         const struct map_from *from = join == NULL ? &rows->rows->from : &join->from;
         struct map_relation *relation = &rows->relations[i];
         if (!catalogue->describe(catalogue->context, from, relation, err)) {
-            return place_wrap(&from->place, from->offset, err);
+            return err->code == ERROR_PLAN && place_wrap(&from->place, from->offset, err);
         }
         size_t ignored;
         if (join != NULL && (map_relation_column(&rows->relations[0], join->alias, &ignored) ||

@@ -31,7 +31,7 @@ static bool refuse(const struct pg_relation *relation, const struct pg_rows_plan
                      "%s %.*s: PostgreSQL would read the whole of %.*s for each row of %.*s\n"
                      "hint: let \"on\" be equal columns joined by AND, as in %.*s.x = %.*s.y, "
                      "or make an index that it can use",
-                     what, STR_ARG(name), STR_ARG(relation->sql), STR_ARG(outer),
+                     what, STR_ARG(name), STR_ARG(relation->name), STR_ARG(outer),
                      STR_ARG(relation->name), STR_ARG(outer));
 }
 

@@ -166,7 +166,7 @@ static bool read_part(struct pg_reader *reader, const struct pg_part *part,
     pg_select_write(&reader->entity->select, &part->range, &sql);
     buffer_add(&sql, STR(") TO STDOUT"));
     buffer_add_char(&sql, '\0');
-    bool ok = pg_session_copy(reader->session, sql.bytes, err);
+    bool ok = pg_session_copy(reader->session, sql.bytes, sink->stop, err);
     buffer_free(&sql);
     char *line = NULL;
     size_t len = 0;

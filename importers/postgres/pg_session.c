@@ -41,6 +41,20 @@ static bool connection_error(const struct pg_session *session, struct error *err
     return session_error(err, PQerrorMessage(session->connection));
 }
 
+/* SQL that names what is not there, or is none, is a fault of the map (SQLSTATE class 42); a
+ * privilege that is lacking is not. */
+static bool result_error(const struct pg_session *session, const PGresult *result,
+                         struct error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    (void)(result == NULL ? connection_error(session, err)
+                          : session_error(err, PQresultErrorMessage(result)));
+    if (state != NULL && strncmp(state, "42", 2) == 0 && strcmp(state, "42501") != 0) {
+        err->code = ERROR_PLAN;
+    }
+    return false;
+}
+
 /* Warnings and notices of the user's own SQL are not ours to print. */
 static void ignore_notice(void *context, const PGresult *result)
 {
@@ -116,7 +130,7 @@ bool pg_session_query(struct pg_session *session, const struct pg_statement *sta
     if (ok) {
         copy_cells(result, arena, out);
     } else {
-        (void)connection_error(session, err);
+        (void)result_error(session, result, err);
     }
     PQclear(result);
     return ok;
@@ -128,7 +142,7 @@ bool pg_session_run(struct pg_session *session, const char *sql, struct error *e
     ExecStatusType status = PQresultStatus(result);
     bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!ok) {
-        (void)connection_error(session, err);
+        (void)result_error(session, result, err);
     }
     PQclear(result);
     return ok;
@@ -153,45 +167,10 @@ bool pg_session_describe(struct pg_session *session, const char *sql, struct are
             (*out)[i].type = PQftype(described, (int)i);
         }
     } else {
-        (void)connection_error(session, err);
+        (void)result_error(session, described == NULL ? prepared : described, err);
     }
     PQclear(described);
     PQclear(prepared);
-    return ok;
-}
-
-bool pg_session_copy(struct pg_session *session, const char *sql, struct error *err)
-{
-    PGresult *result = PQexec(session->connection, sql);
-    bool ok = PQresultStatus(result) == PGRES_COPY_OUT;
-    if (!ok) {
-        (void)connection_error(session, err);
-    }
-    PQclear(result);
-    return ok;
-}
-
-/* Waits for more of the COPY; a stop is noticed within WAIT_MS. */
-static bool wait_for_data(struct pg_session *session, struct error *err)
-{
-    struct pollfd socket = {.fd = PQsocket(session->connection), .events = POLLIN};
-    if (poll(&socket, 1, WAIT_MS) > 0 && PQconsumeInput(session->connection) == 0) {
-        return connection_error(session, err);
-    }
-    return true;
-}
-
-/* All results behind the rows: an error can come after many of them. */
-static bool finish_copy(struct pg_session *session, struct error *err)
-{
-    bool ok = true;
-    for (PGresult *result = PQgetResult(session->connection); result != NULL;
-         result = PQgetResult(session->connection)) {
-        if (ok && PQresultStatus(result) != PGRES_COMMAND_OK) {
-            ok = session_error(err, PQresultErrorMessage(result));
-        }
-        PQclear(result);
-    }
     return ok;
 }
 
@@ -205,6 +184,55 @@ static void cancel(struct pg_session *session)
     }
 }
 
+/* Waits for more from the server; a stop is noticed within WAIT_MS. */
+static bool wait_for_data(struct pg_session *session, const atomic_bool *stop, struct error *err)
+{
+    if (atomic_load_explicit(stop, memory_order_relaxed)) {
+        cancel(session);
+        return error_set(err, ERROR_STOPPED, "stopped");
+    }
+    struct pollfd socket = {.fd = PQsocket(session->connection), .events = POLLIN};
+    if (poll(&socket, 1, WAIT_MS) > 0 && PQconsumeInput(session->connection) == 0) {
+        return connection_error(session, err);
+    }
+    return true;
+}
+
+/* The server may work for long before it sends the first byte. */
+bool pg_session_copy(struct pg_session *session, const char *sql, const atomic_bool *stop,
+                     struct error *err)
+{
+    if (PQsendQuery(session->connection, sql) == 0) {
+        return connection_error(session, err);
+    }
+    while (PQisBusy(session->connection) != 0) {
+        if (!wait_for_data(session, stop, err)) {
+            return false;
+        }
+    }
+    PGresult *result = PQgetResult(session->connection);
+    bool ok = PQresultStatus(result) == PGRES_COPY_OUT;
+    if (!ok) {
+        (void)result_error(session, result, err);
+    }
+    PQclear(result);
+    return ok;
+}
+
+/* All results behind the rows: an error can come after many of them. */
+static bool finish_copy(struct pg_session *session, struct error *err)
+{
+    bool ok = true;
+    for (PGresult *result = PQgetResult(session->connection); result != NULL;
+         result = PQgetResult(session->connection)) {
+        if (ok && PQresultStatus(result) != PGRES_COMMAND_OK) {
+            ok = result_error(session, result, err);
+        }
+        PQclear(result);
+    }
+    return ok;
+}
+
 bool pg_session_copy_line(struct pg_session *session, const atomic_bool *stop, char **line,
                           size_t *len, struct error *err)
 {
@@ -212,11 +240,7 @@ bool pg_session_copy_line(struct pg_session *session, const atomic_bool *stop, c
     session->line = NULL;
     int got = PQgetCopyData(session->connection, &session->line, 1);
     while (got == 0) {
-        if (atomic_load_explicit(stop, memory_order_relaxed)) {
-            cancel(session);
-            return error_set(err, ERROR_STOPPED, "stopped");
-        }
-        if (!wait_for_data(session, err)) {
+        if (!wait_for_data(session, stop, err)) {
             return false;
         }
         got = PQgetCopyData(session->connection, &session->line, 1);

@@ -58,8 +58,9 @@ MUST_CHECK bool pg_session_describe(struct pg_session *session, const char *sql,
                                     struct arena *arena, struct pg_result_column **out,
                                     size_t *count, struct error *err);
 
-/* Starts "COPY (…) TO STDOUT". */
-MUST_CHECK bool pg_session_copy(struct pg_session *session, const char *sql, struct error *err);
+/* Starts "COPY (…) TO STDOUT". ERROR_STOPPED: *stop became true. */
+MUST_CHECK bool pg_session_copy(struct pg_session *session, const char *sql,
+                                const atomic_bool *stop, struct error *err);
 
 /* The next line of the COPY without its line feed, writable, valid until the next call; *line is
  * NULL after the last, and then the session is free for the next statement.

@@ -102,7 +102,8 @@ static bool plan_entity(struct pg_source *pg, const struct map_bound_entity *bou
     pg_select_write(&out->select, &all, &sql);
     bool ok = pg_explain_check(pg->session, &out->plan, buffer_str(&sql), err);
     buffer_free(&sql);
-    return ok || place_wrap(&bound->rows.rows->place, bound->entity->offset, err);
+    return ok || (err->code == ERROR_PLAN &&
+                  place_wrap(&bound->rows.rows->place, bound->entity->offset, err));
 }
 
 static void add_part(struct pg_source *pg, const struct pg_part *part)
