@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool error_set(struct error *err, enum error_code code, const char *format, ...)
+bool(error_set)(struct error *err, enum error_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -14,7 +14,7 @@ bool error_set(struct error *err, enum error_code code, const char *format, ...)
     return false;
 }
 
-bool error_wrap(struct error *err, const char *format, ...)
+bool(error_wrap)(struct error *err, const char *format, ...)
 {
     char inner[sizeof err->text];
     memcpy(inner, err->text, sizeof inner);
