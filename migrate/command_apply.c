@@ -17,7 +17,7 @@ static const struct option options[] = {
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
-    {"temp", "DIR", "where sorted runs go (default: beside the table)"},
+    {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
 };
 
 /* Plans that are to run, each compiled against the table that the ones before leave. */

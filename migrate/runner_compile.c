@@ -38,33 +38,33 @@ static struct index_desc *copy_without(struct table_desc *table, struct str name
     return indexes;
 }
 
-static bool simulate_create(const struct stage *stage, bool was_done, struct table_desc *table,
-                            struct arena *arena, struct error *err)
+void runner_compile_step(const struct stage *stage, struct table_desc *table, struct arena *arena)
+{
+    struct index_desc *indexes = copy_without(table, stage->index.name, arena);
+    if (stage->kind == STAGE_CREATE_INDEX) {
+        indexes[table->index_count++] = stage->index;
+    }
+}
+
+static bool check_step(const struct stage *stage, const struct ledger_record *record,
+                       const struct table_desc *table, struct error *err)
 {
     struct str name = stage->index.name;
-    if (!was_done && table_index(table, name) != NULL) {
+    bool stands = table_index(table, name) != NULL;
+    if (was_changed(record, name)) {
+        return true;
+    }
+    if (stage->kind == STAGE_DROP_INDEX) {
+        return stands || error_set(err, ERROR_PLAN, "steps[%zu]: there is no index %.*s",
+                                   stage->number, STR_ARG(name));
+    }
+    if (stands) {
         return error_set(err, ERROR_PLAN, "steps[%zu]: index %.*s is there already", stage->number,
                          STR_ARG(name));
     }
-    struct index_desc *indexes = copy_without(table, name, arena);
-    if (table->index_count == INDEXES_MAX) {
-        return error_set(err, ERROR_PLAN, "steps[%zu]: a table has at most %d indexes",
-                         stage->number, INDEXES_MAX);
-    }
-    indexes[table->index_count++] = stage->index;
-    return true;
-}
-
-static bool simulate_drop(const struct stage *stage, bool was_done, struct table_desc *table,
-                          struct arena *arena, struct error *err)
-{
-    struct str name = stage->index.name;
-    if (!was_done && table_index(table, name) == NULL) {
-        return error_set(err, ERROR_PLAN, "steps[%zu]: there is no index %.*s", stage->number,
-                         STR_ARG(name));
-    }
-    (void)copy_without(table, name, arena);
-    return true;
+    return table->index_count < INDEXES_MAX ||
+           error_set(err, ERROR_PLAN, "steps[%zu]: a table has at most %d indexes", stage->number,
+                     INDEXES_MAX);
 }
 
 bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,
@@ -81,21 +81,19 @@ bool runner_compile(const struct stage_list *stages, const struct ledger_record 
     }
     for (size_t i = 0; i < stages->count; i++) {
         const struct stage *stage = &stages->stages[i];
-        bool was_done = was_changed(record, stage->index.name);
-        bool ok = true;
         list[i] = (struct compiled_stage){.stage = stage, .first_step = steps};
-        if (stage->kind == STAGE_PASS) {
-            ok = pass_compile(stage, keys, arena, &list[i].pass, err);
-            list[i].facts = ok ? pass_facts(list[i].pass) : NULL;
-            steps += stage->step_count;
-        } else if (stage->kind == STAGE_CREATE_INDEX) {
-            ok = simulate_create(stage, was_done, table, arena, err);
-        } else {
-            ok = simulate_drop(stage, was_done, table, arena, err);
+        if (stage->kind != STAGE_PASS) {
+            if (!check_step(stage, record, table, err)) {
+                return false;
+            }
+            runner_compile_step(stage, table, arena);
+            continue;
         }
-        if (!ok) {
+        if (!pass_compile(stage, keys, arena, &list[i].pass, err)) {
             return false;
         }
+        list[i].facts = pass_facts(list[i].pass);
+        steps += stage->step_count;
     }
     *out = (struct compiled_stages){list, stages->count, steps};
     return true;

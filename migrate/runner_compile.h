@@ -34,6 +34,9 @@ MUST_CHECK bool runner_compile(const struct stage_list *stages, const struct led
                                struct table_desc *table, struct arena *arena,
                                struct compiled_stages *out, struct error *err);
 
+/* Makes of *table what the table step will make of it, in the arena; nothing else is checked. */
+void runner_compile_step(const struct stage *stage, struct table_desc *table, struct arena *arena);
+
 /* The index of that name in a description, or NULL. */
 const struct index_desc *table_index(const struct table_desc *table, struct str name);
 

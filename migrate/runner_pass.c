@@ -211,23 +211,18 @@ static void resume(struct writing *writing, struct str *cursors, bool *done)
     }
 }
 
-/* Puts that found their item standing are no writes; who lost a place is counted apart. */
 static void settle(const struct writing *writing)
 {
     struct arena *arena = writing->pass->session->arena;
     const struct runner_pass *pass = writing->pass;
-    const struct probe_verdicts *verdicts = pass->rules->verdicts;
     for (size_t i = 0; i < step_count(writing); i++) {
         struct step_counts *counts = &pass->steps[i].counts;
         uint64_t overwritten = counts->overwritten; /* by earlier attempts */
         *counts = writing->sums[i];
-        if (verdicts != NULL) {
-            uint64_t merged = i < verdicts->step_count ? verdicts->merged[i] : 0;
-            merged = merged < counts->written ? merged : counts->written;
-            counts->written -= merged;
-            counts->unchanged += merged;
-            counts->overwritten = overwritten + probe_verdicts_overwritten(verdicts, (uint32_t)i);
-        }
+        counts->overwritten = overwritten;
+    }
+    if (pass->rules->verdicts != NULL) {
+        runner_tally_settle(pass->rules->verdicts, step_count(writing), pass->steps);
     }
     for (uint32_t i = 0; i < pass->run.segments; i++) {
         const struct checkpoint *checkpoint = &writing->checkpoints[i];

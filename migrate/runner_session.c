@@ -3,6 +3,8 @@
 #include "migrate/import_state.h"
 #include "migrate/target.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64 };
@@ -11,6 +13,12 @@ static unsigned default_workers(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1 ? 1 : (unsigned)(processors < WORKERS_MAX ? processors : WORKERS_MAX);
+}
+
+static const char *choose_temp_dir(const char *wanted)
+{
+    const char *chosen = wanted != NULL ? wanted : getenv("TMPDIR");
+    return chosen != NULL && chosen[0] != '\0' ? chosen : P_tmpdir;
 }
 
 bool runner_session_options(struct invocation *invocation, struct runner_session *out,
@@ -28,7 +36,8 @@ bool runner_session_options(struct invocation *invocation, struct runner_session
     }
     out->workers = (unsigned)workers;
     out->segments = (uint32_t)segments;
-    out->temp_dir = invocation_text(invocation, "temp");
+    out->wanted_temp_dir = invocation_text(invocation, "temp");
+    out->temp_dir = choose_temp_dir(out->wanted_temp_dir);
     return true;
 }
 
@@ -40,7 +49,7 @@ bool runner_session_describe(struct runner_session *session, struct error *err)
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
-    struct store_options options = {.mode = mode, .temp_dir = session->temp_dir};
+    struct store_options options = {.mode = mode, .temp_dir = session->wanted_temp_dir};
     session->invocation = invocation;
     session->arena = invocation->arena;
     if (!target_open(invocation->table, &options, &session->store, err)) {

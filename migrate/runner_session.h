@@ -23,7 +23,8 @@ struct runner_session {
     unsigned workers;
     uint32_t segments; /* of passes that begin now */
     uint64_t max_item_errors;
-    const char *temp_dir; /* NULL: the store's own choice */
+    const char *temp_dir;        /* --temp, else $TMPDIR, else /tmp */
+    const char *wanted_temp_dir; /* --temp; NULL: the store has its own choice */
 };
 
 /* Reads --workers, --segments, --max-item-errors and --temp into *out. ERROR_USAGE. */

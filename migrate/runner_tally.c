@@ -2,7 +2,6 @@
 
 #include "engine/base/buffer.h"
 #include "engine/item/key.h"
-#include "migrate/ledger_record.h"
 
 #include <assert.h>
 #include <string.h>
@@ -60,4 +59,17 @@ struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str 
         .key = arena_copy(arena, (struct str){key, head.key_len}),
         .reason = arena_copy(arena, reason),
     };
+}
+
+void runner_tally_settle(const struct probe_verdicts *verdicts, size_t step_count,
+                         struct ledger_step *steps)
+{
+    for (size_t i = 0; i < step_count; i++) {
+        struct step_counts *counts = &steps[i].counts;
+        uint64_t merged = i < verdicts->step_count ? verdicts->merged[i] : 0;
+        merged = merged < counts->written ? merged : counts->written;
+        counts->written -= merged;
+        counts->unchanged += merged;
+        counts->overwritten += probe_verdicts_overwritten(verdicts, (uint32_t)i);
+    }
 }

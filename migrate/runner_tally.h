@@ -6,7 +6,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/scan/scan.h"
-#include "migrate/ledger_counts.h"
+#include "migrate/ledger_record.h"
+#include "migrate/probe_verdicts.h"
 #include "migrate/runner_effect.h"
 
 #include <stddef.h>
@@ -27,5 +28,10 @@ void runner_tally_add(const struct runner_rules *rules, const struct runner_effe
 /* The item error that a note tells of, in the arena. */
 struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str note,
                                      struct arena *arena);
+
+/* Corrects the counts of a whole pass: puts that found their item standing are no writes, and who
+ * lost a place is counted apart. */
+void runner_tally_settle(const struct probe_verdicts *verdicts, size_t step_count,
+                         struct ledger_step *steps);
 
 #endif

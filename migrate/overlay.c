@@ -1,0 +1,362 @@
+#include "migrate/overlay.h"
+
+#include "engine/base/buffer.h"
+#include "engine/store/lmdb/lmdb_store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An item that is gone stands in the temporary table with its key and this attribute, whose name no
+ * item of a real table has. */
+#define GONE "refold: gone from the dry run 6b1f0e52c9d84a7f"
+
+struct overlay {
+    struct store base;
+    struct store *under;
+    struct store *over; /* the temporary table */
+    const struct table_desc *table;
+};
+
+struct overlay_reader {
+    struct store_reader base;
+    struct store_reader *under;
+    struct store_reader *over;
+    struct stored_item *items; /* of the page at hand */
+    size_t capacity;
+    struct buffer orders[2]; /* keys of the two items that are compared */
+    struct buffer cursor;
+};
+
+static struct overlay *overlay_of(struct store *store)
+{
+    return (struct overlay *)store;
+}
+
+static struct overlay_reader *reader_of(struct store_reader *reader)
+{
+    return (struct overlay_reader *)reader;
+}
+
+static bool is_gone(struct value item)
+{
+    return !value_is_missing(value_member(item, STR(GONE)));
+}
+
+/* ---------------------------------------------------------------- readers */
+
+static bool reader_open(struct store *base, struct store_reader **out, struct error *err)
+{
+    struct overlay *overlay = overlay_of(base);
+    struct overlay_reader *reader = heap_alloc(sizeof *reader);
+    reader->base.store = base;
+    if (!store_reader_open(overlay->under, &reader->under, err) ||
+        !store_reader_open(overlay->over, &reader->over, err)) {
+        store_reader_close(reader->under);
+        heap_free(reader);
+        return false;
+    }
+    *out = &reader->base;
+    return true;
+}
+
+static void reader_close(struct store_reader *base)
+{
+    struct overlay_reader *reader = reader_of(base);
+    store_reader_close(reader->under);
+    store_reader_close(reader->over);
+    heap_free(reader->items);
+    buffer_free(&reader->orders[0]);
+    buffer_free(&reader->orders[1]);
+    buffer_free(&reader->cursor);
+    heap_free(reader);
+}
+
+static void release(struct store_reader *base)
+{
+    struct overlay_reader *reader = reader_of(base);
+    store_release(reader->under);
+    store_release(reader->over);
+}
+
+static bool get(struct store_reader *base, const struct key *keys, size_t count,
+                struct arena *arena, struct stored_item *out, struct error *err)
+{
+    struct overlay_reader *reader = reader_of(base);
+    struct stored_item *changed = arena_alloc(arena, count * sizeof *changed);
+    if (!store_get(reader->over, keys, count, arena, changed, err) ||
+        !store_get(reader->under, keys, count, arena, out, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!value_is_missing(changed[i].item)) {
+            struct stored_item none = {.stamp = 0};
+            out[i] = is_gone(changed[i].item) ? none : changed[i];
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- pages */
+
+/* What both tables have of a segment behind a cursor, being merged. */
+struct merge {
+    struct overlay_reader *reader;
+    const struct key_schema *keys;
+    struct page under, over;
+    size_t next_under, next_over;
+    struct key last; /* of the item that was taken last */
+    bool took;
+};
+
+static bool order_of(struct merge *merge, const struct stored_item *item, size_t which,
+                     struct key *key, struct error *err)
+{
+    struct buffer *order = &merge->reader->orders[which];
+    const struct overlay *overlay = overlay_of(merge->reader->base.store);
+    if (!key_of_item(merge->keys, item->item, key, err)) {
+        return false;
+    }
+    order->len = 0;
+    store_order_key(overlay->under, key, order);
+    return true;
+}
+
+static void add_item(struct merge *merge, size_t *count, const struct stored_item *item)
+{
+    struct overlay_reader *reader = merge->reader;
+    if (*count == reader->capacity) {
+        reader->capacity = *count == 0 ? 256 : 2 * *count;
+        reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
+    }
+    reader->items[(*count)++] = *item;
+}
+
+/* Takes the item that comes next in the table's order. At the end of one page nothing more is known
+ * of what follows in the other, unless that was its last. */
+static bool take_next(struct merge *merge, size_t *count, bool *ended, struct error *err)
+{
+    bool has_under = merge->next_under < merge->under.count;
+    bool has_over = merge->next_over < merge->over.count;
+    *ended = (!has_under && !merge->under.last) || (!has_over && !merge->over.last) ||
+             (!has_under && !has_over);
+    if (*ended) {
+        return true;
+    }
+    const struct stored_item *under = &merge->under.items[merge->next_under];
+    const struct stored_item *over = &merge->over.items[merge->next_over];
+    struct key under_key;
+    struct key over_key;
+    if ((has_under && !order_of(merge, under, 0, &under_key, err)) ||
+        (has_over && !order_of(merge, over, 1, &over_key, err))) {
+        return false;
+    }
+    int order = has_under ? -1 : 1;
+    if (has_under && has_over) {
+        order = str_compare(buffer_str(&merge->reader->orders[0]),
+                            buffer_str(&merge->reader->orders[1]));
+    }
+    merge->next_under += order <= 0 ? 1 : 0;
+    merge->next_over += order >= 0 ? 1 : 0;
+    merge->last = order < 0 ? under_key : over_key;
+    merge->took = true;
+    if (order < 0) {
+        add_item(merge, count, under);
+    } else if (!is_gone(over->item)) {
+        add_item(merge, count, over);
+    }
+    return true;
+}
+
+static struct str cursor_of(struct merge *merge, struct str before)
+{
+    struct buffer *cursor = &merge->reader->cursor;
+    if (merge->took) {
+        cursor->len = 0;
+        key_encode(&merge->last, cursor);
+        return buffer_str(cursor);
+    }
+    return before;
+}
+
+/* The first page behind the cursor that holds an item or is the last. */
+static bool read_some(struct store_reader *reader, struct segment segment, struct str cursor,
+                      const struct page_limits *limits, struct page *out, struct error *err)
+{
+    bool ok = store_read_page(reader, segment, cursor, limits, out, err);
+    while (ok && out->count == 0 && !out->last) {
+        ok = store_read_page(reader, segment, out->cursor, limits, out, err);
+    }
+    return ok;
+}
+
+static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
+                      const struct page_limits *limits, struct page *out, struct error *err)
+{
+    struct overlay_reader *reader = reader_of(base);
+    struct merge merge = {.reader = reader, .keys = &overlay_of(base->store)->table->keys};
+    if (!read_some(reader->under, segment, cursor, limits, &merge.under, err) ||
+        !read_some(reader->over, segment, cursor, limits, &merge.over, err)) {
+        return false;
+    }
+    if (merge.over.count == 0 && merge.over.last) {
+        *out = merge.under;
+        return true;
+    }
+    size_t count = 0;
+    for (bool ended = false; !ended;) {
+        if (!take_next(&merge, &count, &ended, err)) {
+            return false;
+        }
+    }
+    *out = (struct page){
+        .items = reader->items,
+        .count = count,
+        .cursor = cursor_of(&merge, cursor),
+        .last = merge.under.last && merge.over.last && merge.next_under == merge.under.count &&
+                merge.next_over == merge.over.count,
+    };
+    return true;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static bool gone_item(const struct key_schema *keys, const struct key *key, struct arena *arena,
+                      struct value *out, struct error *err)
+{
+    struct attribute members[2 * KEY_PARTS_MAX + 1];
+    for (size_t i = 0; i < key->count; i++) {
+        const struct key_attribute *attribute = i < keys->partition_count
+                                                    ? &keys->partition[i]
+                                                    : &keys->sort[i - keys->partition_count];
+        members[i] = (struct attribute){attribute->name, key->parts[i]};
+    }
+    members[key->count] = (struct attribute){STR(GONE), value_null()};
+    return value_map(arena, members, key->count + 1, out, err);
+}
+
+/* One write as puts into the temporary table. */
+static bool translate(const struct overlay *overlay, const struct write *write, struct arena *arena,
+                      struct write *out, size_t *count, struct error *err)
+{
+    struct write put = {.kind = WRITE_PUT, .overwrite = true};
+    if (write->kind == WRITE_DELETE || write->kind == WRITE_MOVE) {
+        if (!gone_item(&overlay->table->keys, &write->key, arena, &put.item, err)) {
+            return false;
+        }
+        out[(*count)++] = put;
+    }
+    if (write->kind != WRITE_DELETE) {
+        put.item = write->item;
+        out[(*count)++] = put;
+    }
+    return true;
+}
+
+/* Collisions were found by the probe before, and nobody else writes here: all effects apply. */
+static bool commit(struct store *base, struct batch *batch, struct error *err)
+{
+    struct overlay *overlay = overlay_of(base);
+    struct effect *effects = arena_alloc(batch->arena, (batch->count + 1) * sizeof *effects);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct effect *effect = &batch->effects[i];
+        effects[i] = (struct effect){
+            .writes = arena_alloc(batch->arena, 2 * effect->count * sizeof *effects[i].writes)};
+        for (size_t w = 0; w < effect->count; w++) {
+            if (!translate(overlay, &effect->writes[w], batch->arena, effects[i].writes,
+                           &effects[i].count, err)) {
+                return false;
+            }
+        }
+        effect->outcome = OUTCOME_APPLIED;
+    }
+    struct batch puts = {
+        .effects = effects, .count = batch->count, .pass = batch->pass, .arena = batch->arena};
+    return store_commit(overlay->over, &puts, err);
+}
+
+static bool flush(struct store *base, struct error *err)
+{
+    return store_flush(overlay_of(base)->over, err);
+}
+
+static bool describe(struct store *base, struct arena *arena, struct table_desc *out,
+                     struct error *err)
+{
+    (void)arena;
+    (void)err;
+    *out = *overlay_of(base)->table;
+    return true;
+}
+
+static void order_key(const struct store *base, const struct key *key, struct buffer *out)
+{
+    store_order_key(((const struct overlay *)base)->under, key, out);
+}
+
+static void close_overlay(struct store *base)
+{
+    struct overlay *overlay = overlay_of(base);
+    store_close(overlay->over);
+    heap_free(overlay);
+}
+
+/* ---------------------------------------------------------------- the temporary table */
+
+static void remove_files(const char *folder, const char *path, struct arena *arena)
+{
+    static const char *const suffixes[] = {"", "-lock", "-run"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        (void)unlink(arena_format(arena, "%s%s", path, suffixes[i]).ptr);
+    }
+    (void)rmdir(folder);
+}
+
+static bool open_over(const struct table_desc *table, const char *temp_dir, struct arena *arena,
+                      struct store **out, struct error *err)
+{
+    struct str folder = arena_format(arena, "%s/refold-XXXXXX", temp_dir);
+    char *made = arena_bytes(arena, folder.len + 1);
+    memcpy(made, folder.ptr, folder.len + 1);
+    if (mkdtemp(made) == NULL) {
+        return error_set(err, ERROR_STORE, "no folder can be made in %s: %s", temp_dir,
+                         strerror(errno));
+    }
+    struct table_desc keys = {.keys = table->keys};
+    struct store_options options = {.mode = STORE_CREATE, .create = &keys, .temp_dir = temp_dir};
+    const char *path = arena_format(arena, "%s/overlay.refold", made).ptr;
+    bool ok = lmdb_store_open(path, &options, out, err);
+    remove_files(made, path, arena);
+    return ok;
+}
+
+bool overlay_open(struct store *under, const struct table_desc *table, const char *temp_dir,
+                  struct store **out, struct error *err)
+{
+    static const struct store_ops ops = {
+        .close = close_overlay,
+        .describe = describe,
+        .reader_open = reader_open,
+        .reader_close = reader_close,
+        .read_page = read_page,
+        .release = release,
+        .get = get,
+        .commit = commit,
+        .flush = flush,
+        .order_key = order_key,
+        .keeps_pass = true,
+    };
+    struct arena *arena = arena_new();
+    struct store *over = NULL;
+    bool ok = open_over(table, temp_dir, arena, &over, err);
+    arena_free(arena);
+    if (!ok) {
+        return error_wrap(err, "the dry run's own table");
+    }
+    struct overlay *overlay = heap_alloc(sizeof *overlay);
+    *overlay = (struct overlay){{&ops}, under, over, table};
+    *out = &overlay->base;
+    return true;
+}
