@@ -228,7 +228,7 @@ static bool compile_lookup(const struct compile *compile, const struct place *pl
     if (!expect_only_keys(compile, place, &lookup->key)) {
         return false;
     }
-    struct assignment *sorted = arena_alloc(compile->arena, 2 * KEY_PARTS_MAX * sizeof *sorted);
+    struct assignment *sorted = arena_alloc(compile->arena, lookup->key.count * sizeof *sorted);
     const struct key_attribute *attribute = NULL;
     for (size_t i = 0; (attribute = schema_part(compile->table->keys, i)) != NULL; i++) {
         const struct assignment *found = find_name(&lookup->key, attribute->name);
