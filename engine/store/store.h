@@ -27,7 +27,9 @@ enum projection { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_INCLUDE };
 
 enum index_state {
     INDEX_CREATING, /* declared: its key types are enforced; not filled, cannot be queried */
-    INDEX_ACTIVE
+    INDEX_ACTIVE,
+    INDEX_BEHIND /* a pass changes so much of it that commits leave it alone: queries answer from it
+                    as it was, until store_index_finish() makes it anew */
 };
 
 /* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */
@@ -254,8 +256,8 @@ MUST_CHECK bool store_flush(struct store *store, struct error *err);
  * ERROR_PLAN: the name stands, too many, or an attribute declared with another type. */
 MUST_CHECK bool store_index_create(struct store *store, const struct index_desc *index,
                                    struct error *err);
-/* Fills a declared index from the items and makes it ACTIVE; repeatable after a crash. An item that
- * violates the index key is left out (checked before, see engine/scan). */
+/* Fills an index that is not ACTIVE from the items and makes it so; repeatable after a crash. An
+ * item that violates the index key is left out (checked before, see engine/scan). */
 MUST_CHECK bool store_index_finish(struct store *store, struct str name, struct error *err);
 MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct error *err);
 

@@ -51,10 +51,9 @@ void fixture_make_indexed(struct fixture *fixture, const char *partition, const 
                    memory ? "/dev/shm" : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(fixture->folder));
     (void)snprintf(fixture->path, sizeof fixture->path, "%s/t.refold", fixture->folder);
-    struct table_desc table = {.name = STR("t"),
-                               .keys = fixture_keys(partition, sort),
-                               .indexes = indexes,
-                               .index_count = count};
+    fixture->keys = fixture_keys(partition, sort);
+    struct table_desc table = {
+        .name = STR("t"), .keys = fixture->keys, .indexes = indexes, .index_count = count};
     struct store_options options = {.mode = STORE_CREATE, .create = &table};
     ck_assert_msg(lmdb_store_open(fixture->path, &options, &fixture->store, &fixture->err), "%s",
                   fixture->err.text);
@@ -114,12 +113,46 @@ bool fixture_flush(struct fixture *fixture)
     return store_flush(fixture->store, &fixture->err);
 }
 
+struct ordered {
+    struct str order;
+    struct value item;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+    struct str left = ((const struct ordered *)a)->order;
+    struct str right = ((const struct ordered *)b)->order;
+    int order = memcmp(left.ptr, right.ptr, left.len < right.len ? left.len : right.len);
+    return order != 0 ? order : (left.len > right.len) - (left.len < right.len);
+}
+
+bool fixture_load(struct fixture *fixture, const struct value *items, size_t count)
+{
+    struct ordered *ordered = arena_alloc(fixture->arena, (count + 1) * sizeof *ordered);
+    for (size_t i = 0; i < count; i++) {
+        struct buffer order = {0};
+        struct key key = fixture_key(fixture, items[i]);
+        store_order_key(fixture->store, &key, &order);
+        ordered[i] = (struct ordered){arena_copy(fixture->arena, buffer_str(&order)), items[i]};
+        buffer_free(&order);
+    }
+    qsort(ordered, count, sizeof *ordered, compare_ordered);
+    if (!store_load_open(fixture->store, 1, &fixture->err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct key key = fixture_key(fixture, ordered[i].item);
+        if (!store_load_item(fixture->store, &key, ordered[i].item, &fixture->err)) {
+            return false;
+        }
+    }
+    return store_load_close(fixture->store, &fixture->err);
+}
+
 struct key fixture_key(struct fixture *fixture, struct value item)
 {
     struct key key;
-    struct table_desc table;
-    ck_assert(store_describe(fixture->store, fixture->arena, &table, &fixture->err));
-    ck_assert_msg(key_of_item(&table.keys, item, &key, &fixture->err), "%s", fixture->err.text);
+    ck_assert_msg(key_of_item(&fixture->keys, item, &key, &fixture->err), "%s", fixture->err.text);
     return key;
 }
 

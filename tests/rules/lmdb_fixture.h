@@ -13,6 +13,7 @@ struct fixture {
     char folder[64];
     char path[96];
     struct arena *arena;
+    struct key_schema keys;
     struct store *store;
     struct store_reader *reader;
     struct error err;
@@ -39,6 +40,9 @@ struct index_desc fixture_index(const char *name, const char *partition, const c
 enum outcome fixture_write(struct fixture *fixture, struct write write);
 enum outcome fixture_put(struct fixture *fixture, struct value item);
 bool fixture_flush(struct fixture *fixture);
+
+/* Loads the items, in any order, as a load of an empty table. False: fixture->err. */
+bool fixture_load(struct fixture *fixture, const struct value *items, size_t count);
 
 /* The item under the key that `item` has, as it was flushed. */
 struct stored_item fixture_get(struct fixture *fixture, struct value item);

@@ -293,6 +293,9 @@ bool lmdb_commit(struct store *base, struct batch *batch, struct error *err)
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
+    if (batch->count > 0 && !index_fall_behind(store, batch->pass, err)) {
+        return false;
+    }
     /* Who is told that an item is stale must be able to read what it has become. */
     return !(stale || writer_is_full(store)) || writer_commit(store, err);
 }

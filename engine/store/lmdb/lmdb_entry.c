@@ -73,6 +73,56 @@ struct str entry_table_key(const struct tree *tree, MDB_val record)
     return (struct str){len == 0 ? NULL : record.mv_data, len};
 }
 
+/* The escaped value at the start of `in`, as it was; its length with the closing zeros, or 0. */
+static size_t unescape(const unsigned char *in, size_t len, unsigned char *out, size_t *out_len)
+{
+    *out_len = 0;
+    for (size_t i = 0; i + 1 < len && *out_len < SORT_KEY_MAX_BYTES; i++) {
+        if (in[i] == 0 && in[i + 1] == 0) {
+            return i + 2;
+        }
+        out[(*out_len)++] = in[i];
+        i += in[i] == 0 ? 1 : 0;
+    }
+    return 0;
+}
+
+static void add_value(struct buffer *out, enum value_type type, const unsigned char *bytes,
+                      size_t len)
+{
+    buffer_add_char(out, (char)type);
+    buffer_add_varint(out, len);
+    buffer_add(out, (struct str){(const char *)bytes, len});
+}
+
+int entry_index_key(const struct tree *tree, const struct value *partition, size_t head_len,
+                    MDB_val key, MDB_val record, struct buffer *out)
+{
+    for (size_t i = 0; i < tree->index->partition_count; i++) {
+        buffer_add(out, (struct str){(const char *)partition[i].bytes, partition[i].len});
+    }
+    if (key.mv_size - head_len > SORT_INLINE_MAX + DIGEST_BYTES) {
+        size_t table_len = entry_table_key(tree, record).len;
+        buffer_add(out, (struct str){(const char *)record.mv_data + table_len,
+                                     record.mv_size - table_len});
+        return 0;
+    }
+    const unsigned char *at = (const unsigned char *)key.mv_data + head_len;
+    size_t left = key.mv_size - head_len;
+    for (size_t i = 0; i < tree->index->sort_count; i++) {
+        unsigned char value[SORT_KEY_MAX_BYTES];
+        size_t len = 0;
+        size_t used = unescape(at, left, value, &len);
+        if (used == 0) {
+            return MDB_CORRUPTED;
+        }
+        add_value(out, tree->index->sort[i].type, value, len);
+        at += used;
+        left -= used;
+    }
+    return 0;
+}
+
 /* Types and sizes of a key that was read from outside. */
 static bool is_key_of(const struct key_schema *keys, const struct key *key)
 {

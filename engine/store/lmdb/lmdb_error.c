@@ -1,19 +1,30 @@
 #include "engine/store/lmdb/lmdb_internal.h"
 
 #include <errno.h>
-#include <sys/statvfs.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { FULL_BELOW_BYTES = 1 << 20, SHOWN_KEY_BYTES = 48 };
+enum { PROBE_BYTES = 64 << 20, SHOWN_KEY_BYTES = 48 };
 
-/* LMDB reports a short write as EIO; on a full device it is the want of space. */
+/* Whether the file could not grow by what one commit may need. */
+static bool cannot_grow(const struct lmdb_store *store)
+{
+    struct stat file;
+    int fd = -1;
+    if (store->mode == STORE_READ || store->env == NULL ||
+        mdb_env_get_fd(store->env, &fd) != 0 || fstat(fd, &file) != 0) {
+        return false;
+    }
+    bool grew = posix_fallocate(fd, file.st_size, PROBE_BYTES) == 0;
+    return ftruncate(fd, file.st_size) != 0 || !grew;
+}
+
+/* LMDB reports a short write as EIO; where the file cannot grow, it is the want of space. */
 static bool is_full(const struct lmdb_store *store, int rc)
 {
-    if (rc == ENOSPC || rc == EDQUOT || rc == EFBIG || rc == MDB_MAP_FULL) {
-        return true;
-    }
-    struct statvfs space;
-    return rc == EIO && statvfs(store->path, &space) == 0 &&
-           space.f_bavail * space.f_frsize < FULL_BELOW_BYTES;
+    return rc == ENOSPC || rc == EDQUOT || rc == EFBIG || rc == MDB_MAP_FULL ||
+           (rc == EIO && cannot_grow(store));
 }
 
 static bool is_damage(int rc)

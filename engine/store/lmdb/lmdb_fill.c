@@ -93,25 +93,6 @@ static bool collect_all(struct lmdb_store *store, const struct tree *tree,
     return ok;
 }
 
-/* What an attempt that was broken off has left. */
-static bool clear(struct lmdb_store *store, size_t place, struct error *err)
-{
-    MDB_stat stat;
-    MDB_dbi dbi = store->schema.indexes[place].dbi;
-    if (!writer_commit(store, err) || !writer_begin(store, err)) {
-        return false;
-    }
-    int rc = mdb_stat(store->writer.txn, dbi, &stat);
-    if (rc == 0 && stat.ms_entries > 0) {
-        store->writer.wrote = true;
-        rc = mdb_drop(store->writer.txn, dbi, 0);
-    }
-    if (rc != 0) {
-        return writer_fail(store, rc, "clearing an index", err);
-    }
-    return writer_commit(store, err);
-}
-
 static bool fill(struct lmdb_store *store, size_t place, struct error *err)
 {
     struct sorter *sorters[FILL_THREADS];
@@ -127,6 +108,22 @@ static bool fill(struct lmdb_store *store, size_t place, struct error *err)
     return ok;
 }
 
+/* Fills the index's tree, which is empty, and makes it the one that is queried. */
+static bool fill_and_switch(struct lmdb_store *store, size_t place, bool drop, MDB_dbi old,
+                            struct error *err)
+{
+    if (!fill(store, place, err)) {
+        return false;
+    }
+    int rc = drop ? mdb_drop(store->writer.txn, old, 1) : 0;
+    if (rc != 0) {
+        return writer_fail(store, rc, "dropping the old index", err);
+    }
+    store->schema.indexes[place].desc.state = INDEX_ACTIVE;
+    return schema_write(store, &store->schema, err);
+}
+
+/* An index that is behind stays as it is, to be queried, while the next generation is filled. */
 bool lmdb_index_finish(struct store *base, struct str name, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(base);
@@ -137,12 +134,17 @@ bool lmdb_index_finish(struct store *base, struct str name, struct error *err)
     if (index->desc.state == INDEX_ACTIVE) {
         return true;
     }
+    bool behind = index->desc.state == INDEX_BEHIND;
+    MDB_dbi old = index->dbi;
+    index->generation += behind ? 1 : 0;
     size_t place = (size_t)(index - store->schema.indexes);
-    if (!clear(store, place, err) || !fill(store, place, err)) {
+    bool ok = index_open_tree(store, index, err) && fill_and_switch(store, place, behind, old, err);
+    if (!ok) {
         writer_abort(store);
-        return error_wrap(err, "filling index %.*s", STR_ARG(name));
+        (void)error_wrap(err, "filling index %.*s", STR_ARG(name));
     }
-    struct lmdb_schema changed = store->schema;
-    changed.indexes[place].desc.state = INDEX_ACTIVE;
-    return schema_write(store, &changed, err) && schema_load(store, &store->schema, err);
+    /* What the file says holds, whichever way it went. */
+    struct error ignored;
+    memset(store->index_changes, 0, sizeof store->index_changes);
+    return schema_load(store, &store->schema, ok ? err : &ignored) && ok;
 }

@@ -86,24 +86,38 @@ bool index_check(struct lmdb_schema *schema, const struct index_desc *index, str
     return true;
 }
 
+bool index_open_tree(struct lmdb_store *store, struct lmdb_index *index, struct error *err)
+{
+    const char *name = schema_index_dbi(index, store->arena);
+    if (!writer_commit(store, err) || !writer_begin(store, err)) {
+        return false;
+    }
+    MDB_stat stat;
+    MDB_txn *txn = store->writer.txn;
+    store->writer.wrote = true;
+    (void)pthread_mutex_lock(&store->dbi_mutex);
+    int rc = mdb_dbi_open(txn, name, MDB_CREATE, &index->dbi);
+    rc = rc == 0 ? mdb_stat(txn, index->dbi, &stat) : rc;
+    if (rc == 0 && stat.ms_entries > 0) {
+        rc = mdb_drop(txn, index->dbi, 0);
+    }
+    bool ok = rc == 0 ? writer_commit(store, err) : writer_fail(store, rc, "making an index", err);
+    (void)pthread_mutex_unlock(&store->dbi_mutex);
+    return ok;
+}
+
 bool lmdb_index_create(struct store *base, const struct index_desc *index, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(base);
-    if (!index_check(&store->schema, index, err) || !writer_commit(store, err) ||
-        !writer_begin(store, err)) {
+    struct lmdb_schema changed = store->schema;
+    if (!index_check(&store->schema, index, err)) {
         return false;
     }
-    struct lmdb_schema changed = store->schema;
     struct lmdb_index *added = &changed.indexes[changed.index_count++];
     *added = (struct lmdb_index){.desc = *index};
     added->desc.state = INDEX_CREATING;
-    (void)pthread_mutex_lock(&store->dbi_mutex);
-    int rc = mdb_dbi_open(store->writer.txn, schema_index_dbi(added, store->arena), MDB_CREATE,
-                          &added->dbi);
-    bool ok = rc == 0 || writer_fail(store, rc, "making an index", err);
-    ok = ok && schema_write(store, &changed, err);
-    (void)pthread_mutex_unlock(&store->dbi_mutex);
-    return ok && schema_load(store, &store->schema, err);
+    return index_open_tree(store, added, err) && writer_begin(store, err) &&
+           schema_write(store, &changed, err) && schema_load(store, &store->schema, err);
 }
 
 bool lmdb_index_drop(struct store *base, struct str name, struct error *err)
@@ -124,5 +138,6 @@ bool lmdb_index_drop(struct store *base, struct str name, struct error *err)
     size_t place = (size_t)(index - changed.indexes);
     changed.index_count--;
     memmove(index, index + 1, (changed.index_count - place) * sizeof *index);
+    memset(store->index_changes, 0, sizeof store->index_changes);
     return schema_write(store, &changed, err) && schema_load(store, &store->schema, err);
 }

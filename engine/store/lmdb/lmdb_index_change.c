@@ -66,6 +66,7 @@ static int change_one(struct lmdb_store *store, size_t index, struct str table_k
     if (was_in && is_in && key_equal(&old_key, &new_key)) {
         return 0;
     }
+    store->index_changes[index] += (was_in ? 1U : 0U) + (is_in ? 1U : 0U);
     int rc = was_in ? delete_entry(store, index, &old_key, table_key) : 0;
     return rc == 0 && is_in ? put_entry(store, index, &new_key, table_key) : rc;
 }
@@ -86,4 +87,35 @@ int index_change(struct lmdb_store *store, const struct key *key, struct value b
         rc = change_one(store, i, buffer_str(table_key), before, after);
     }
     return rc;
+}
+
+/* A random entry costs as much as twenty in order; a small index fits a few pages anyway. */
+enum { BEHIND_SHARE = 20, BEHIND_MIN = 20000 };
+
+static bool has_fallen_behind(struct lmdb_store *store, size_t place, MDB_txn *txn)
+{
+    MDB_stat stat;
+    const struct lmdb_index *index = &store->schema.indexes[place];
+    return index->desc.state == INDEX_ACTIVE && store->index_changes[place] >= BEHIND_MIN &&
+           mdb_stat(txn, index->dbi, &stat) == 0 &&
+           store->index_changes[place] >= stat.ms_entries / BEHIND_SHARE;
+}
+
+bool index_fall_behind(struct lmdb_store *store, uint64_t pass, struct error *err)
+{
+    if (pass != store->index_changes_pass) {
+        store->index_changes_pass = pass;
+        memset(store->index_changes, 0, sizeof store->index_changes);
+        return true;
+    }
+    struct lmdb_schema changed = store->schema;
+    bool behind = false;
+    for (size_t i = 0; i < changed.index_count; i++) {
+        if (has_fallen_behind(store, i, store->writer.txn)) {
+            changed.indexes[i].desc.state = INDEX_BEHIND;
+            behind = true;
+        }
+    }
+    return !behind ||
+           (schema_write(store, &changed, err) && schema_load(store, &store->schema, err));
 }

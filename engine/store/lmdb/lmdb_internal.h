@@ -67,6 +67,8 @@ struct lmdb_store {
     pthread_mutex_t dbi_mutex; /* LMDB wants one thread at a time to open handles */
     struct lmdb_schema schema; /* the writer's own; its table keys never change */
     struct writer writer;
+    uint64_t index_changes[INDEXES_MAX]; /* of entries, by this pass */
+    uint64_t index_changes_pass;
     int lease_fd; /* -1: not held */
     struct load *load;
 };
@@ -194,6 +196,14 @@ bool writer_is_full(const struct lmdb_store *store);
 bool lmdb_flush(struct store *base, struct error *err);
 
 /* ---------------------------------------------------------------- lmdb_index.c */
+
+/* Makes the index's B-tree, or empties one that an attempt broken off has left; durable. */
+MUST_CHECK bool index_open_tree(struct lmdb_store *store, struct lmdb_index *index,
+                                struct error *err);
+
+/* Leaves an index alone from now on if this pass has changed so many entries that making it anew
+ * is cheaper. Between commits. */
+MUST_CHECK bool index_fall_behind(struct lmdb_store *store, uint64_t pass, struct error *err);
 
 /* ERROR_PLAN: the index cannot be added to the schema. */
 MUST_CHECK bool index_check(struct lmdb_schema *schema, const struct index_desc *index,

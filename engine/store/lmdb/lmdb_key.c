@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { DIGEST_MARK = 0xff };
+enum { DIGEST_MARK = 0xff, JOINED_MAX = PARTITION_KEY_MAX_BYTES + KEY_PARTS_MAX * 8 };
 
 static struct str encoded(struct value v)
 {
@@ -13,14 +13,14 @@ static struct str encoded(struct value v)
 }
 
 /* The encodings one after the other; one value is where it is. */
-static struct str join(const struct value *values, size_t count, char *room, size_t size)
+static struct str join(const struct value *values, size_t count, char *room)
 {
     if (count == 1) {
         return encoded(values[0]);
     }
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        assert(values[i].len <= size - used);
+        assert(used + values[i].len <= JOINED_MAX);
         memcpy(room + used, values[i].bytes, values[i].len);
         used += values[i].len;
     }
@@ -29,8 +29,8 @@ static struct str join(const struct value *values, size_t count, char *room, siz
 
 void entry_key_head(struct entry_key *out, const struct value *partition, size_t count)
 {
-    char room[PARTITION_KEY_MAX_BYTES + KEY_PARTS_MAX * 8];
-    struct str joined = join(partition, count, room, sizeof room);
+    char room[JOINED_MAX];
+    struct str joined = join(partition, count, room);
     put_u64(out->bytes, hash_64(joined));
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {

@@ -81,7 +81,7 @@ static bool choose_tree(struct lmdb_reader *reader, struct range *range, struct 
         return error_set(err, ERROR_USAGE, "%s has no index %.*s", store->path,
                          STR_ARG(range->query->index));
     }
-    if (range->index->desc.state != INDEX_ACTIVE) {
+    if (range->index->desc.state == INDEX_CREATING) {
         return error_set(err, ERROR_USAGE, "index %.*s of %s is not filled yet",
                          STR_ARG(range->query->index), store->path);
     }
@@ -221,6 +221,20 @@ static struct value project(const struct range *range, struct value item)
     return value_map(range->arena, members, count, &out, &impossible) ? out : item;
 }
 
+/* The item that an entry leads to; MDB_NOTFOUND. */
+static int follow_entry(struct lmdb_reader *reader, const struct range *range, MDB_val entry,
+                        struct stored_item *out)
+{
+    struct error ignored;
+    struct key key;
+    struct str table_key = entry_table_key(&range->tree, entry);
+    size_t parts = range->items.table->partition_count + range->items.table->sort_count;
+    if (table_key.ptr == NULL || !key_decode(table_key, parts, &key, &ignored)) {
+        return MDB_CORRUPTED;
+    }
+    return find_item(&range->items, reader->page_items, &key, &reader->key, out);
+}
+
 /* Where the B-tree holds a digest of the partition, the item must be of the one asked for. */
 static bool is_of_partition(const struct range *range, struct value item)
 {
@@ -233,55 +247,51 @@ static bool is_of_partition(const struct range *range, struct value item)
     return true;
 }
 
-/* The item that an index entry leads to. */
-static int follow_entry(struct lmdb_reader *reader, const struct range *range, MDB_val record,
-                        struct stored_item *out)
+/* The item of a record; MDB_NOTFOUND: an entry of an index that is behind, whose item is gone. */
+static int read_record(struct lmdb_reader *reader, const struct range *range, MDB_val record,
+                       struct stored_item *out)
 {
-    struct error ignored;
-    struct key key;
-    struct str table_key = entry_table_key(&range->tree, record);
-    size_t parts = range->items.table->partition_count + range->items.table->sort_count;
-    if (table_key.ptr == NULL || !key_decode(table_key, parts, &key, &ignored)) {
-        return MDB_CORRUPTED;
-    }
-    int rc = find_item(&range->items, reader->page_items, &key, &reader->key, out);
-    return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
-}
-
-static int read_entry(struct lmdb_reader *reader, const struct range *range, MDB_val record,
-                      struct stored_item *out)
-{
+    bool behind = range->index != NULL && range->index->desc.state == INDEX_BEHIND;
     int rc = 0;
     if (range->index != NULL) {
         rc = follow_entry(reader, range, record, out);
     } else if (!record_read(record, out)) {
         rc = MDB_CORRUPTED;
     }
-    return rc == 0 && !is_of_partition(range, out->item) ? MDB_CORRUPTED : rc;
+    if (behind || (rc == 0 && is_of_partition(range, out->item))) {
+        return rc;
+    }
+    return rc == 0 || rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
-static bool set_query_cursor(struct lmdb_reader *reader, const struct range *range,
-                             struct value item, struct str *out)
+/* The cursor is where the last record stands, which in an index that is behind need not be where
+ * its item would stand now. */
+static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB_val key,
+                      MDB_val record, struct str *out)
 {
+    struct buffer *cursor = &reader->cursor;
     struct error ignored;
-    struct key key;
-    bool present = true;
-    reader->cursor.len = 0;
+    struct stored_item item;
+    struct key table_key;
+    int rc = 0;
+    cursor->len = 0;
     if (range->index != NULL) {
-        if (!key_of_index(range->tree.index, item, &key, &present, &ignored) || !present) {
-            return false;
-        }
-        key_encode(&key, &reader->cursor);
+        rc = entry_index_key(&range->tree, range->query->partition, range->low.head_len, key,
+                             record, cursor);
+        buffer_add(cursor, entry_table_key(&range->tree, record));
+    } else if (record_peek(record, &item) &&
+               key_of_item(range->tree.table, item.item, &table_key, &ignored)) {
+        key_encode(&table_key, cursor);
+    } else {
+        rc = MDB_CORRUPTED;
     }
-    if (!key_of_item(range->items.table, item, &key, &ignored)) {
-        return false;
-    }
-    key_encode(&key, &reader->cursor);
-    *out = buffer_str(&reader->cursor);
-    return true;
+    *out = buffer_str(cursor);
+    return rc;
 }
 
-static int fill(struct lmdb_reader *reader, struct range *range, struct page *out)
+/* Walks the range until the page is full; *last_key and *last_record are the last that it took. */
+static int fill(struct lmdb_reader *reader, struct range *range, struct page *out,
+                MDB_val *last_key, MDB_val *last_record)
 {
     struct page_limits limits = page_limits_or_default(&range->query->limits);
     MDB_cursor_op step = range->query->descending ? MDB_PREV : MDB_NEXT;
@@ -296,10 +306,15 @@ static int fill(struct lmdb_reader *reader, struct range *range, struct page *ou
             break;
         }
         struct stored_item *slot = page_slot(reader, out->count);
-        rc = read_entry(reader, range, record, slot);
+        rc = read_record(reader, range, record, slot);
         if (rc == 0) {
+            slot->item = project(range, slot->item);
             bytes += slot->item.len;
             out->count++;
+            *last_key = key;
+            *last_record = record;
+        }
+        if (rc == 0 || rc == MDB_NOTFOUND) {
             rc = mdb_cursor_get(range->cursor, &key, &record, step);
         }
     }
@@ -310,20 +325,15 @@ static int fill(struct lmdb_reader *reader, struct range *range, struct page *ou
 
 static int run(struct lmdb_reader *reader, struct range *range, struct page *page)
 {
+    MDB_val last_key;
+    MDB_val last_record;
     int rc = mdb_cursor_open(reader->page_txn, range->tree.dbi, &range->cursor);
-    rc = rc == 0 ? fill(reader, range, page) : rc;
+    rc = rc == 0 ? fill(reader, range, page, &last_key, &last_record) : rc;
     mdb_cursor_close(range->cursor);
-    if (rc != 0 || page->count == 0) {
-        return rc;
+    if (rc == 0 && page->count > 0) {
+        rc = set_cursor(reader, range, last_key, last_record, &page->cursor);
     }
-    struct value last = reader->items[page->count - 1].item;
-    if (!set_query_cursor(reader, range, last, &page->cursor)) {
-        return MDB_CORRUPTED;
-    }
-    for (size_t i = 0; i < page->count; i++) {
-        reader->items[i].item = project(range, reader->items[i].item);
-    }
-    return 0;
+    return rc;
 }
 
 /* A snapshot, and the schema that holds in it. */

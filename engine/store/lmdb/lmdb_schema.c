@@ -3,6 +3,7 @@
 #include "engine/store/lmdb/lmdb_internal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void write_attributes(struct buffer *out, const char *name,
                              const struct key_attribute *attributes, size_t count)
@@ -40,12 +41,15 @@ static void write_projection(struct buffer *out, const struct index_desc *index)
     buffer_add_char(out, ']');
 }
 
+static const char *const state_names[] = {
+    [INDEX_CREATING] = "creating", [INDEX_ACTIVE] = "active", [INDEX_BEHIND] = "behind"};
+
 static void write_index(struct buffer *out, const struct lmdb_index *index)
 {
     buffer_add(out, STR("{\"name\":"));
     json_write_string(out, index->desc.name);
-    buffer_format(out, ",\"generation\":%" PRIu64 ",\"active\":%s", index->generation,
-                  index->desc.state == INDEX_ACTIVE ? "true" : "false");
+    buffer_format(out, ",\"generation\":%" PRIu64 ",\"state\":\"%s\"", index->generation,
+                  state_names[index->desc.state]);
     write_keys(out, &index->desc.keys);
     write_projection(out, &index->desc);
     buffer_add_char(out, '}');
@@ -149,17 +153,27 @@ static bool read_generation(const struct json *object, uint64_t *out)
     return true;
 }
 
+static bool read_state(const struct json *object, enum index_state *out)
+{
+    struct str name;
+    if (!read_text(object, "state", &name)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof state_names / sizeof *state_names; i++) {
+        if (str_equal(name, (struct str){state_names[i], strlen(state_names[i])})) {
+            *out = (enum index_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool read_index(const struct json *object, struct arena *arena, struct lmdb_index *out)
 {
     *out = (struct lmdb_index){0};
-    const struct json *active = json_member(object, "active");
-    if (active == NULL || active->kind != JSON_BOOL) {
-        return false;
-    }
-    out->desc.state = active->boolean ? INDEX_ACTIVE : INDEX_CREATING;
-    return read_text(object, "name", &out->desc.name) &&
-           read_generation(object, &out->generation) && read_keys(object, &out->desc.keys) &&
-           read_projection(object, arena, &out->desc);
+    return object->kind == JSON_OBJECT && read_text(object, "name", &out->desc.name) &&
+           read_generation(object, &out->generation) && read_state(object, &out->desc.state) &&
+           read_keys(object, &out->desc.keys) && read_projection(object, arena, &out->desc);
 }
 
 static bool read_schema(struct lmdb_schema *out)

@@ -259,8 +259,15 @@ static int check_all(struct verify *verify)
 {
     int rc = check_items(verify);
     for (size_t i = 0; i < verify->schema.index_count && rc == 0; i++) {
-        if (verify->schema.indexes[i].desc.state == INDEX_ACTIVE) {
+        const struct index_desc *index = &verify->schema.indexes[i].desc;
+        if (index->state == INDEX_ACTIVE) {
             rc = check_entries(verify, i);
+        } else {
+            arena_reset(verify->arena);
+            find(verify, arena_format(verify->arena,
+                                      "index %.*s is not up to date: a run that changes it has not "
+                                      "come to its end",
+                                      STR_ARG(index->name)));
         }
     }
     rc = rc == 0 ? check_size(verify) : rc;

@@ -89,24 +89,20 @@ bool writer_is_full(const struct lmdb_store *store)
 }
 
 /* LMDB counts pages that it then need not write: at the end of the file, they would make it look
- * cut short. So it is made long enough before, and cut to measure behind. */
+ * cut short. So it is made long enough before, as far as it may be, and cut to measure behind. */
 static int set_length(struct lmdb_store *store, uint64_t extra_pages)
 {
     MDB_envinfo info;
     MDB_stat stat;
+    struct stat file;
     int fd = -1;
     (void)mdb_env_info(store->env, &info);
     (void)mdb_env_stat(store->env, &stat);
     (void)mdb_env_get_fd(store->env, &fd);
     off_t length = (off_t)((info.me_last_pgno + 1 + extra_pages) * stat.ms_psize);
-    struct stat file;
-    if (fstat(fd, &file) != 0) {
-        return EIO;
-    }
-    if (file.st_size == length || (extra_pages > 0 && file.st_size > length)) {
-        return 0;
-    }
-    return ftruncate(fd, length) == 0 ? 0 : errno;
+    bool right = fstat(fd, &file) == 0 &&
+                 (file.st_size == length || (extra_pages > 0 && file.st_size > length));
+    return right || ftruncate(fd, length) == 0 ? 0 : errno;
 }
 
 bool writer_commit(struct lmdb_store *store, struct error *err)
@@ -121,10 +117,10 @@ bool writer_commit(struct lmdb_store *store, struct error *err)
     }
     int rc = undo_put_frame(store);
     rc = rc == 0 ? meta_put_u64(store, writer->txn, "size_bytes", writer->size_bytes) : rc;
-    rc = rc == 0 ? set_length(store, 2 * DIRTY_PAGES_MAX + 4 * writer->dirty_pages) : rc;
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
+    (void)set_length(store, 2 * DIRTY_PAGES_MAX + 4 * writer->dirty_pages);
     rc = mdb_txn_commit(writer->txn);
     forget(writer);
     int trimmed = set_length(store, 0);

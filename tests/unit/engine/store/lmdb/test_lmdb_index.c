@@ -1,0 +1,246 @@
+#include "tests/rules/lmdb_fixture.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Above what an index must have before commits leave it alone. */
+enum { MANY = 45000 };
+
+static struct fixture table;
+
+static struct value item(const char *json)
+{
+    return fixture_item(table.arena, json);
+}
+
+static void put(const char *json)
+{
+    ck_assert_int_eq(fixture_put(&table, item(json)), OUTCOME_APPLIED);
+}
+
+static struct index_desc described(const char *name)
+{
+    struct table_desc desc;
+    ck_assert(store_describe(table.store, table.arena, &desc, &table.err));
+    for (size_t i = 0; i < desc.index_count; i++) {
+        if (str_equal(desc.indexes[i].name, (struct str){name, strlen(name)})) {
+            return desc.indexes[i];
+        }
+    }
+    return (struct index_desc){.entry_count = UINT64_MAX};
+}
+
+static bool create(const char *name, const char *partition, const char *sort)
+{
+    struct index_desc index = fixture_index(name, partition, sort);
+    return store_index_create(table.store, &index, &table.err);
+}
+
+static size_t query(const char *index, const char *partition, struct value **found)
+{
+    struct query query = {
+        .index = {index, strlen(index)},
+        .partition = {value_string(table.arena, (struct str){partition, strlen(partition)})},
+        .limits = {.items = 2}};
+    return fixture_query(&table, query, found);
+}
+
+START_TEST(an_index_is_filled_once_it_is_finished)
+{
+    struct value *found = NULL;
+    fixture_make(&table, "PK:S", NULL);
+    put("{\"PK\":{\"S\":\"1\"},\"G\":{\"S\":\"x\"},\"N\":{\"N\":\"10\"}}");
+    put("{\"PK\":{\"S\":\"2\"},\"G\":{\"S\":\"x\"},\"N\":{\"N\":\"-1\"}}");
+    put("{\"PK\":{\"S\":\"3\"},\"G\":{\"S\":\"x\"}}");
+    ck_assert(create("by-g", "G:S", "N:N"));
+    put("{\"PK\":{\"S\":\"4\"},\"G\":{\"S\":\"x\"},\"N\":{\"N\":\"2.5\"}}");
+    ck_assert_int_eq(described("by-g").state, INDEX_CREATING);
+    ck_assert_uint_eq(described("by-g").entry_count, 0);
+    struct query unfilled = {.index = STR("by-g"),
+                             .partition = {value_string(table.arena, STR("x"))}};
+    struct page page;
+    ck_assert(!store_query(table.reader, &unfilled, &page, &table.err));
+    ck_assert_int_eq(table.err.code, ERROR_USAGE);
+    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert_int_eq(described("by-g").state, INDEX_ACTIVE);
+    ck_assert_uint_eq(query("by-g", "x", &found), 3);
+    ck_assert(value_equal(found[0],
+                          item("{\"PK\":{\"S\":\"2\"},\"G\":{\"S\":\"x\"},\"N\":{\"N\":\"-1\"}}")));
+    ck_assert(value_equal(value_member(found[1], STR("PK")), value_string(table.arena, STR("4"))));
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    ck_assert(store_index_drop(table.store, STR("by-g"), &table.err));
+    ck_assert_uint_eq(described("by-g").entry_count, UINT64_MAX);
+    ck_assert(create("by-g", "N:N", NULL));
+    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert_uint_eq(described("by-g").entry_count, 3);
+    fixture_remove(&table);
+}
+END_TEST
+
+static const struct {
+    const char *says;
+    const char *name;
+    const char *partition;
+    const char *sort;
+} refused[] = {{"the name stands", "by-g", "X:S", NULL},
+               {"too short a name", "ab", "X:S", NULL},
+               {"a character that no name has", "by g", "X:S", NULL},
+               {"a table key of another type", "by-x", "PK:N", NULL},
+               {"an index key of another type", "by-x", "X:S", "G:B"},
+               {"one attribute of two types", "by-x", "X:S", "X:N"}};
+
+START_TEST(an_index_that_contradicts_is_refused)
+{
+    struct index_desc standing = fixture_index("by-g", "G:S", NULL);
+    fixture_make_indexed(&table, "PK:S", NULL, &standing, 1);
+    ck_assert_msg(!create(refused[_i].name, refused[_i].partition, refused[_i].sort), "%s",
+                  refused[_i].says);
+    ck_assert_int_eq(table.err.code, ERROR_PLAN);
+    fixture_remove(&table);
+}
+END_TEST
+
+START_TEST(a_wrong_index_key_is_rejected_unless_it_is_left_as_it_was)
+{
+    fixture_make(&table, "PK:S", NULL);
+    put("{\"PK\":{\"S\":\"1\"},\"G\":{\"N\":\"1\"}}");
+    ck_assert(create("by-g", "G:S", NULL));
+    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert_uint_eq(described("by-g").entry_count, 0);
+    struct value other = item("{\"PK\":{\"S\":\"2\"},\"G\":{\"S\":\"\"}}");
+    ck_assert_int_eq(fixture_put(&table, other), OUTCOME_REJECTED);
+    ck_assert_ptr_nonnull(strstr(table.err.text, "index by-g: key attribute G"));
+    struct value standing = item("{\"PK\":{\"S\":\"1\"}}");
+    struct write update = {.kind = WRITE_UPDATE,
+                           .key = fixture_key(&table, standing),
+                           .stamp = fixture_get(&table, standing).stamp};
+    update.item = item("{\"PK\":{\"S\":\"1\"},\"G\":{\"N\":\"2\"}}");
+    ck_assert_int_eq(fixture_write(&table, update), OUTCOME_REJECTED);
+    update.item = item("{\"PK\":{\"S\":\"1\"},\"G\":{\"N\":\"1\"},\"X\":{\"S\":\"new\"}}");
+    ck_assert_int_eq(fixture_write(&table, update), OUTCOME_APPLIED);
+    ck_assert(fixture_flush(&table));
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    fixture_remove(&table);
+}
+END_TEST
+
+START_TEST(an_index_shows_what_it_projects)
+{
+    static const struct str include[] = {STR_INIT("Name")};
+    struct value *found = NULL;
+    struct index_desc indexes[] = {fixture_index("all", "G:S", NULL),
+                                   fixture_index("keys", "G:S", "H:S"),
+                                   fixture_index("some", "G:S", NULL)};
+    indexes[1].projection = PROJECT_KEYS_ONLY;
+    indexes[2].projection = PROJECT_INCLUDE;
+    indexes[2].include = include;
+    indexes[2].include_count = 1;
+    fixture_make_indexed(&table, "PK:S", "SK:S", indexes, 3);
+    const char *whole = "{\"PK\":{\"S\":\"1\"},\"SK\":{\"S\":\"2\"},\"G\":{\"S\":\"x\"},"
+                        "\"H\":{\"S\":\"y\"},\"Name\":{\"S\":\"n\"},\"Rest\":{\"S\":\"r\"}}";
+    put(whole);
+    ck_assert(fixture_flush(&table));
+    ck_assert_uint_eq(query("all", "x", &found), 1);
+    ck_assert(value_equal(found[0], item(whole)));
+    ck_assert_uint_eq(query("keys", "x", &found), 1);
+    ck_assert(value_equal(found[0], item("{\"PK\":{\"S\":\"1\"},\"SK\":{\"S\":\"2\"},"
+                                         "\"G\":{\"S\":\"x\"},\"H\":{\"S\":\"y\"}}")));
+    ck_assert_uint_eq(query("some", "x", &found), 1);
+    ck_assert(value_equal(found[0], item("{\"PK\":{\"S\":\"1\"},\"SK\":{\"S\":\"2\"},"
+                                         "\"G\":{\"S\":\"x\"},\"Name\":{\"S\":\"n\"}}")));
+    fixture_remove(&table);
+}
+END_TEST
+
+START_TEST(items_that_tie_in_an_index_stay_distinct)
+{
+    struct value *found = NULL;
+    struct index_desc index = fixture_index("by-g", "G:S", "H:S");
+    fixture_make_indexed(&table, "PK:S", NULL, &index, 1);
+    for (int i = 0; i < 25; i++) {
+        put(arena_format(table.arena,
+                         "{\"PK\":{\"S\":\"%d\"},\"G\":{\"S\":\"x\"},\"H\":{\"S\":\"y\"}}", i)
+                .ptr);
+    }
+    ck_assert(fixture_flush(&table));
+    ck_assert_uint_eq(query("by-g", "x", &found), 25);
+    for (size_t i = 0; i < 25; i++) {
+        for (size_t j = 0; j < i; j++) {
+            ck_assert(!value_equal(found[i], found[j]));
+        }
+    }
+    fixture_remove(&table);
+}
+END_TEST
+
+/* --- an index of which a pass changes much --- */
+
+static struct value numbered(size_t i, const char *group)
+{
+    return item(
+        arena_format(table.arena, "{\"PK\":{\"S\":\"%06zu\"},\"G\":{\"S\":\"%s\"}}", i, group).ptr);
+}
+
+static void load_many(const char *group)
+{
+    struct value *items = arena_alloc(table.arena, MANY * sizeof *items);
+    for (size_t i = 0; i < MANY; i++) {
+        items[i] = numbered(i, group);
+    }
+    ck_assert_msg(fixture_load(&table, items, MANY), "%s", table.err.text);
+}
+
+static void put_many(const char *group, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        struct write put = {.kind = WRITE_PUT, .overwrite = true, .item = numbered(i, group)};
+        ck_assert_int_eq(fixture_write(&table, put), OUTCOME_APPLIED);
+    }
+    ck_assert(fixture_flush(&table));
+}
+
+START_TEST(an_index_that_changes_much_is_made_anew)
+{
+    struct value *found = NULL;
+    struct index_desc index = fixture_index("by-g", "G:S", NULL);
+    fixture_make_indexed(&table, "PK:S", NULL, &index, 1);
+    load_many("old");
+    ck_assert_int_eq(described("by-g").state, INDEX_ACTIVE);
+    put_many("new", 0, 9000);
+    ck_assert_int_eq(described("by-g").state, INDEX_ACTIVE);
+    put_many("new", 9000, 20000);
+    ck_assert_int_eq(described("by-g").state, INDEX_BEHIND);
+    size_t answered = query("by-g", "old", &found);
+    ck_assert_uint_gt(answered, MANY - 20000);
+    ck_assert_uint_lt(answered, MANY);
+    for (size_t i = 1; i < answered; i++) {
+        ck_assert(!value_equal(found[i - 1], found[i]));
+    }
+    fixture_close(&table);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+    ck_assert_uint_ne(fixture_verify(&table), 0);
+    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert_uint_eq(query("by-g", "old", &found), MANY - 20000);
+    ck_assert_uint_eq(query("by-g", "new", &found), 20000);
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    fixture_remove(&table);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("index");
+    tcase_set_timeout(cases, 120);
+    tcase_add_test(cases, an_index_is_filled_once_it_is_finished);
+    tcase_add_loop_test(cases, an_index_that_contradicts_is_refused, 0,
+                        sizeof refused / sizeof *refused);
+    tcase_add_test(cases, a_wrong_index_key_is_rejected_unless_it_is_left_as_it_was);
+    tcase_add_test(cases, an_index_shows_what_it_projects);
+    tcase_add_test(cases, items_that_tie_in_an_index_stay_distinct);
+    tcase_add_test(cases, an_index_that_changes_much_is_made_anew);
+    Suite *suite = suite_create("engine/store/lmdb/lmdb_index");
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
