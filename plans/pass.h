@@ -41,6 +41,7 @@ MUST_CHECK bool pass_compile(const struct stage *stage, const struct pass_table 
 struct pass_step {
     struct str label; /* for reports: its name, or "steps[2]" */
     bool rekeys, puts, deletes, looks_up;
+    bool proved;              /* shown to leave alone what the pass has made; else it is tried */
     enum collision collision; /* where it rekeys or puts */
     struct str newer;         /* COLLISION_KEEP_NEWER: the attribute */
 };
@@ -50,7 +51,7 @@ struct pass_facts {
     size_t step_count;
     bool rekeys, puts, deletes, looks_up; /* any of its steps does */
     bool needs_probe;                     /* has rekey or put */
-    bool proved;                          /* convergence is shown by the text alone */
+    bool proved;                          /* all of its steps are */
 };
 const struct pass_facts *pass_facts(const struct pass *pass);
 

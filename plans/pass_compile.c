@@ -371,6 +371,8 @@ static void list_facts(struct pass *pass, struct arena *arena)
 {
     struct pass_step *steps = arena_alloc(arena, pass->step_count * sizeof *steps);
     struct pass_facts *facts = &pass->facts;
+    const bool *proved = pass_prove(pass, arena);
+    pass->item_proved = true;
     for (size_t i = 0; i < pass->step_count; i++) {
         const struct step *step = &pass->steps[i].step;
         steps[i] = (struct pass_step){
@@ -379,9 +381,11 @@ static void list_facts(struct pass *pass, struct arena *arena)
             .puts = step->put.count > 0,
             .deletes = step->deletes,
             .looks_up = step->lookup_count > 0,
+            .proved = proved[i] && step->put.count == 0,
             .collision = step->collision,
             .newer = step->newer,
         };
+        pass->item_proved = pass->item_proved && proved[i];
         facts->rekeys = facts->rekeys || steps[i].rekeys;
         facts->puts = facts->puts || steps[i].puts;
         facts->deletes = facts->deletes || steps[i].deletes;
@@ -414,7 +418,6 @@ bool pass_compile(const struct stage *stage, const struct pass_table *table, str
         }
     }
     pass->checks_index = list_checked(pass, arena);
-    pass->item_proved = pass_proves_item(pass, arena);
     list_facts(pass, arena);
     *out = pass;
     return true;

@@ -48,8 +48,9 @@ bool step_writes(const struct compiled_step *step, struct str attribute);
 /* Calls visit for every path that the step reads: where, lookups and values. */
 void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *context);
 
-/* True if the text alone shows that the pass leaves alone what it has made of an item. */
-bool pass_proves_item(const struct pass *pass, struct arena *arena);
+/* For each step, whether the text alone shows that it leaves alone what the pass has made of an
+ * item; shown of all, the pass converges but for what it puts. */
+const bool *pass_prove(const struct pass *pass, struct arena *arena);
 
 /* Whether the text shows that `writer` changes neither an item that the lookup may find nor, if it
  * may, the attributes read through it; else *what says what it does ("writes"). */

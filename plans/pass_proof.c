@@ -239,14 +239,13 @@ static bool keeps_apart(const struct pass *pass, const enum manner *manners, siz
     return true;
 }
 
-bool pass_proves_item(const struct pass *pass, struct arena *arena)
+const bool *pass_prove(const struct pass *pass, struct arena *arena)
 {
+    bool *proved = arena_alloc(arena, pass->step_count * sizeof *proved);
     enum manner *manners = arena_alloc(arena, pass->step_count * sizeof *manners);
     for (size_t i = 0; i < pass->step_count; i++) {
         manners[i] = manner_of(pass, &pass->steps[i], arena);
-        if (manners[i] == MANNER_UNKNOWN || !keeps_apart(pass, manners, i)) {
-            return false;
-        }
+        proved[i] = manners[i] != MANNER_UNKNOWN && keeps_apart(pass, manners, i);
     }
-    return true;
+    return proved;
 }

@@ -305,6 +305,7 @@ START_TEST(pass_facts_tell_what_its_steps_are)
     ck_assert(facts->steps[1].rekeys && !facts->steps[0].rekeys);
     ck_assert(facts->rekeys && !facts->puts && !facts->deletes && !facts->looks_up);
     ck_assert(facts->needs_probe);
+    ck_assert(facts->proved && facts->steps[0].proved && facts->steps[1].proved);
     ck_assert(plans_pass("{\"delete\": true}", 0, arena, &pass, &err));
     ck_assert(!pass_facts(pass)->needs_probe && pass_facts(pass)->deletes);
     arena_free(arena);
