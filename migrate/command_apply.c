@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct option options[] = {
     {"plans", "DIR", "the folder of plans (default plans)"},
@@ -26,6 +27,13 @@ struct pending {
     struct compiled_stages *stages;
 };
 
+/* Errors that have a place in the file name it already. */
+static bool name_file(const struct plan *plan, struct error *err)
+{
+    return strncmp(err->text, plan->file, strlen(plan->file)) != 0 &&
+           error_wrap(err, "%s", plan->file);
+}
+
 static bool compile_all(const struct runner_session *session, struct pending *pending,
                         struct error *err)
 {
@@ -40,7 +48,7 @@ static bool compile_all(const struct runner_session *session, struct pending *pe
         }
         if (!runner_compile(&plan->steps, record, &table, session->arena, &pending->stages[i],
                             err)) {
-            return error_wrap(err, "%s", plan->file);
+            return name_file(plan, err);
         }
     }
     return true;

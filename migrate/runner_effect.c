@@ -273,10 +273,12 @@ static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
     } else if (result->fate == PASS_DELETE) {
         add_own(meeting, WRITE_DELETE, out);
     } else if (result->fate == PASS_MOVE) {
-        if (is_ruled(here, PROBE_OVERWRITE, result->rekey_step) && !clear_way(meeting, out, err)) {
+        bool overwrites = is_ruled(here, PROBE_OVERWRITE, result->rekey_step);
+        if (overwrites && !clear_way(meeting, out, err)) {
             return false;
         }
         add_own(meeting, WRITE_MOVE, out);
+        out->writes[out->write_count - 1].overwrite = overwrites;
     }
     return true;
 }
