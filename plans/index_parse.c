@@ -187,3 +187,19 @@ bool index_parse(const struct place *place, const struct json *json, struct aren
     }
     return check_keys(place, json, &out->index.keys, err);
 }
+
+bool index_violation_parse(const struct place *step, const struct json *json, struct arena *arena,
+                           struct stage *out, struct error *err)
+{
+    const struct json *member = json_member(json, "on_violation");
+    if (member == NULL) {
+        return true;
+    }
+    struct place place = place_member(*step, STR("on_violation"), arena);
+    if (json_member(json_member(json, "create_index"), "on_violation") != NULL) {
+        return place_error(&place, member->offset, err,
+                           "expected once, found inside create_index too");
+    }
+    struct parse parse = {place, out, arena, err};
+    return parse_violation(&parse, member);
+}

@@ -63,14 +63,16 @@ static bool parse_divider(struct parse *parse, const struct json *json, size_t n
 
 static bool parse_create_index(struct parse *parse, const struct json *json, size_t number)
 {
-    static const char *const names[] = {"create_index", NULL};
-    struct place place = place_element(parse->place, number, parse->arena);
-    if (!place_members(&place, json, names, parse->err)) {
+    static const char *const names[] = {"create_index", "on_violation", NULL};
+    struct place step = place_element(parse->place, number, parse->arena);
+    if (!place_members(&step, json, names, parse->err)) {
         return false;
     }
-    place = place_member(place, STR("create_index"), parse->arena);
+    struct place place = place_member(step, STR("create_index"), parse->arena);
     struct stage *stage = add_stage(parse, STAGE_CREATE_INDEX, number);
-    return index_parse(&place, &json->items[0], parse->arena, stage, parse->err);
+    return index_parse(&place, json_member(json, "create_index"), parse->arena, stage,
+                       parse->err) &&
+           index_violation_parse(&step, json, parse->arena, stage, parse->err);
 }
 
 static bool parse_drop_index(struct parse *parse, const struct json *json, size_t number)

@@ -70,6 +70,12 @@ MUST_CHECK bool step_parse(const struct json *json, struct arena *arena, struct 
 MUST_CHECK bool index_parse(const struct place *place, const struct json *json, struct arena *arena,
                             struct stage *out, struct error *err);
 
+/* "on_violation" beside create_index, as on_collision stands beside rekey; it may also stand
+ * inside.
+ */
+MUST_CHECK bool index_violation_parse(const struct place *step, const struct json *json,
+                                      struct arena *arena, struct stage *out, struct error *err);
+
 /* Writes the canonical form of a step or index, as the plan's hash takes it. */
 void step_print(const struct step *step, struct arena *arena, struct buffer *out);
 void index_print(const struct stage *stage, struct arena *arena, struct buffer *out);

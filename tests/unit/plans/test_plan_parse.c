@@ -226,6 +226,11 @@ static const struct {
      "91: steps[0].create_index.projection: expected 1 to 100 attribute names, found 0"},
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"on_violation\": \"skip\"}}",
      "81: steps[0].create_index.on_violation: expected \"fail\" or \"leave_out\""},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}, \"on_violation\": 1}",
+     "82: steps[0].on_violation: expected \"fail\" or \"leave_out\""},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"on_violation\": \"fail\"}, "
+     "\"on_violation\": \"fail\"}",
+     "106: steps[0].on_violation: expected once, found inside create_index too"},
 };
 
 static void check_fault(const char *text, const char *message)
