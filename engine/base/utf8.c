@@ -121,6 +121,15 @@ size_t utf8_put(char out[4], uint32_t character)
     return size;
 }
 
+struct str utf8_cut(struct str s, size_t max)
+{
+    size_t len = s.len < max ? s.len : max;
+    while (len > 0 && len < s.len && is_continuation((unsigned char)s.ptr[len])) {
+        len--;
+    }
+    return (struct str){s.ptr, len};
+}
+
 size_t utf8_count(struct str s)
 {
     size_t count = 0;

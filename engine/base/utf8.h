@@ -14,6 +14,9 @@ bool utf8_is_valid(struct str s);
 /* Bytes of the longest well-formed start of s: where the first fault is. */
 size_t utf8_valid_prefix(struct str s);
 
+/* The longest start of a valid s that has at most max bytes and ends with a whole character. */
+struct str utf8_cut(struct str s, size_t max);
+
 /* The character at s.ptr[*at], which must start one of a valid text; moves *at past it. */
 uint32_t utf8_next(struct str s, size_t *at);
 

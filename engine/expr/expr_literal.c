@@ -1,5 +1,6 @@
 #include "engine/expr/expr_literal_internal.h"
 
+#include "engine/base/utf8.h"
 #include "engine/item/item_json.h"
 #include "engine/item/number.h"
 
@@ -99,24 +100,12 @@ void expr_literal_write(struct value v, struct buffer *out)
     }
 }
 
-/* How much of s fits in `max` bytes without cutting a character. */
-static size_t cut(struct str s, size_t max)
-{
-    if (s.len <= max) {
-        return s.len;
-    }
-    while (max > 0 && ((unsigned char)s.ptr[max] & 0xc0) == 0x80) {
-        max--;
-    }
-    return max;
-}
-
 static void show_text(struct shown *shown, const char *quote, struct str s)
 {
-    size_t len = cut(s, SHOWN_MAX_BYTES);
+    struct str start = utf8_cut(s, SHOWN_MAX_BYTES);
     size_t used = strlen(shown->text);
-    (void)snprintf(shown->text + used, sizeof shown->text - used, " %s%.*s%s%s", quote, (int)len,
-                   s.ptr, len < s.len ? "..." : "", quote);
+    (void)snprintf(shown->text + used, sizeof shown->text - used, " %s%.*s%s%s", quote,
+                   STR_ARG(start), start.len < s.len ? "..." : "", quote);
     for (char *c = shown->text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 0x7f) {
             *c = '?';

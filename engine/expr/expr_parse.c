@@ -1,5 +1,6 @@
 #include "engine/expr/expr.h"
 
+#include "engine/base/utf8.h"
 #include "engine/expr/expr_operators_internal.h"
 #include "engine/expr/expr_parser_internal.h"
 
@@ -25,9 +26,9 @@ const struct expr *expr_parser_expected(struct parser *parser, const char *what)
     if (found->kind == TOKEN_END) {
         return expr_build_fault(&parser->builder, found->at, "expected %s, found the end", what);
     }
-    int len = found->text.len > SHOWN_MAX ? SHOWN_MAX : (int)found->text.len;
-    return expr_build_fault(&parser->builder, found->at, "expected %s, found %.*s%s", what, len,
-                            found->text.ptr, found->text.len > SHOWN_MAX ? "..." : "");
+    struct str shown = utf8_cut(found->text, SHOWN_MAX);
+    return expr_build_fault(&parser->builder, found->at, "expected %s, found %.*s%s", what,
+                            STR_ARG(shown), shown.len < found->text.len ? "..." : "");
 }
 
 bool expr_parser_pass(struct parser *parser, enum token_kind kind, const char *what)

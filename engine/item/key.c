@@ -1,5 +1,6 @@
 #include "engine/item/key.h"
 
+#include "engine/base/utf8.h"
 #include "engine/base/varint.h"
 #include "engine/item/item_json.h"
 #include "engine/item/number.h"
@@ -148,19 +149,6 @@ struct key key_copy(const struct key *key, struct arena *arena)
     return copy;
 }
 
-/* At most SHOWN_BYTES bytes, not cut inside a character. */
-static struct str shorten(struct str s)
-{
-    if (s.len <= SHOWN_BYTES) {
-        return s;
-    }
-    size_t len = SHOWN_BYTES;
-    while (len > 0 && ((unsigned char)s.ptr[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return (struct str){s.ptr, len};
-}
-
 static void print_number(struct value v, struct buffer *out)
 {
     struct number n = value_number(v);
@@ -178,7 +166,7 @@ static void print_part(struct value v, struct buffer *out)
     struct str whole = value_bytes(v);
     struct str shown = whole;
     if (value_type(v) == VALUE_S) {
-        shown = shorten(whole);
+        shown = utf8_cut(whole, SHOWN_BYTES);
         buffer_add(out, STR("'"));
         buffer_add(out, shown);
     } else {

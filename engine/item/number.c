@@ -1,5 +1,7 @@
 #include "engine/item/number.h"
 
+#include "engine/base/utf8.h"
+
 #include <string.h>
 
 /* The encoding: a class byte; zero has nothing else. Then the exponent, biased to 0..255, then
@@ -97,28 +99,27 @@ static bool read_number(struct str text, struct reading *reading)
     return reading->any && read_exponent(text, &at, &reading->exponent) && at == text.len;
 }
 
-/* For messages: the text, shortened. */
-enum { SHOWN_MAX = 60 };
-#define SHOWN(text)                                                   \
-    (text).len > SHOWN_MAX ? SHOWN_MAX : (int)(text).len, (text).ptr, \
-        (text).len > SHOWN_MAX ? "..." : ""
+enum { SHOWN_MAX_BYTES = 60 };
 
 bool number_parse(struct str text, struct number *out, struct error *err)
 {
     struct reading reading = {.exponent = -1};
+    struct str shown = utf8_cut(text, SHOWN_MAX_BYTES);
+    const char *more = shown.len < text.len ? "..." : "";
     if (!read_number(text, &reading)) {
-        return error_set(err, ERROR_ITEM, "'%.*s%s' is not a number", SHOWN(text));
+        return error_set(err, ERROR_ITEM, "'%.*s%s' is not a number", STR_ARG(shown), more);
     }
     if (reading.number.count == 0) {
         *out = (struct number){0};
         return true;
     }
     if (reading.too_long) {
-        return error_set(err, ERROR_ITEM, "%.*s%s has over %d significant digits", SHOWN(text),
-                         NUMBER_DIGITS_MAX);
+        return error_set(err, ERROR_ITEM, "%.*s%s has over %d significant digits", STR_ARG(shown),
+                         more, NUMBER_DIGITS_MAX);
     }
     if (reading.exponent < NUMBER_EXPONENT_MIN || reading.exponent > NUMBER_EXPONENT_MAX) {
-        return error_set(err, ERROR_ITEM, "%.*s%s is out of the range of numbers", SHOWN(text));
+        return error_set(err, ERROR_ITEM, "%.*s%s is out of the range of numbers", STR_ARG(shown),
+                         more);
     }
     reading.number.exponent = (int16_t)reading.exponent;
     *out = reading.number;

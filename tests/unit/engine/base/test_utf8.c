@@ -51,6 +51,18 @@ START_TEST(utf8_counts_characters_and_utf16_units)
 }
 END_TEST
 
+START_TEST(utf8_cut_leaves_characters_whole)
+{
+    static const size_t wanted[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+    struct str text = STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+    for (size_t max = 0; max < sizeof wanted / sizeof *wanted; max++) {
+        struct str cut = utf8_cut(text, max);
+        ck_assert_ptr_eq(cut.ptr, text.ptr);
+        ck_assert_msg(cut.len == wanted[max], "%zu: %zu", max, cut.len);
+    }
+}
+END_TEST
+
 /* From UnicodeData.txt, simple mappings. */
 static const struct {
     const char *says;
@@ -124,6 +136,7 @@ int main(void)
     TCase *utf8 = tcase_create("utf8");
     tcase_add_loop_test(utf8, utf8_is_valid_follows_the_table, 0, sizeof texts / sizeof *texts);
     tcase_add_test(utf8, utf8_counts_characters_and_utf16_units);
+    tcase_add_test(utf8, utf8_cut_leaves_characters_whole);
     tcase_add_loop_test(utf8, utf8_case_follows_the_table, 0, sizeof cases / sizeof *cases);
     tcase_add_test(utf8, utf8_case_maps_as_many_characters_as_unicode);
     tcase_add_test(utf8, utf8_put_and_next_are_inverse);
