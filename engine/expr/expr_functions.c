@@ -269,8 +269,9 @@ static bool refuse_count(const struct operation *first, size_t count, struct err
             used = least(used + (size_t)added, sizeof takes - 1);
         }
     }
+    bool one = first->min == 1 && strstr(takes, " or ") == NULL;
     return error_set(err, ERROR_PLAN, "%s() takes %s argument%s, found %zu", first->name, takes,
-                     first->min == 1 && used == 1 ? "" : "s", count);
+                     one ? "" : "s", count);
 }
 
 bool expr_function_find(struct str name, size_t count, const struct operation **out,

@@ -163,10 +163,6 @@ bool expr_function_unbase64(struct evaluation *in, const struct value *arguments
 bool expr_function_json(struct evaluation *in, const struct value *arguments, struct value *out)
 {
     struct buffer text = {0};
-    if (expr_is_empty_set(arguments[0])) {
-        *out = value_string(in->scratch, STR("[]"));
-        return true;
-    }
     item_json_write_plain(arguments[0], &text);
     bool ok = expr_function_new_text(in, buffer_str(&text), out);
     buffer_free(&text);

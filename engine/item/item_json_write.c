@@ -45,7 +45,7 @@ static void write_set(struct value set, enum form form, struct buffer *out)
         write_scalar(iter.member, member, form, out);
         mark = ',';
     }
-    buffer_add_char(out, ']');
+    buffer_add(out, value_count(set) == 0 ? STR("[]") : STR("]"));
 }
 
 static void write_value(struct value v, enum form form, struct buffer *out);
