@@ -18,12 +18,16 @@ set(ROOM_postgres importers_postgres)
 set(ROOM_jsonl importers_jsonl)
 set(ROOM_migrate migrate)
 
+# Whose laws a room's laws lean on.
+set(RULES_expr rules_item)
+set(RULES_plans rules_item)
+
 # tests/rules/<room>_*.c hold the laws of a room; one library a room.
 foreach(room base item expr sort undo lmdb plans importers postgres jsonl)
   file(GLOB rule_sources CONFIGURE_DEPENDS tests/rules/${room}_*.c)
   if(rule_sources)
     add_library(rules_${room} STATIC ${rule_sources})
-    target_link_libraries(rules_${room} PUBLIC support ${ROOM_${room}})
+    target_link_libraries(rules_${room} PUBLIC support ${ROOM_${room}} ${RULES_${room}})
   endif()
 endforeach()
 

@@ -3,6 +3,7 @@
 #include "engine/base/buffer.h"
 #include "engine/base/error.h"
 #include "engine/item/item_json.h"
+#include "tests/rules/item_value.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -65,5 +66,29 @@ void answer_check(const struct answer_row *row)
     const char *answer = answer_of(arena, str_of(row->text), item);
     ck_assert_msg(strcmp(answer, row->answer) == 0, "%s\n    expected %s\n    found    %s",
                   row->text, row->answer, answer);
+    arena_free(arena);
+}
+
+bool answer_fits(const char *answer, const char *expected)
+{
+    static const char *const kinds[] = {"item: ", "plan: "};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t len = strlen(kinds[i]);
+        if (strncmp(expected, kinds[i], len) == 0) {
+            return strncmp(answer, kinds[i], len) == 0 &&
+                   strstr(answer + len, expected + len) != NULL;
+        }
+    }
+    return strcmp(answer, expected) == 0;
+}
+
+void answer_item_check(const struct answer_item_row *row)
+{
+    struct arena *arena = arena_new();
+    const char *answer = answer_of(arena, str_of(row->text), item_of_json(arena, row->item));
+    ck_assert_msg(answer_fits(answer, row->answer),
+                  "%s\n    on       %s\n    expected %s\n"
+                  "    found    %s",
+                  row->text, row->item, row->answer, answer);
     arena_free(arena);
 }

@@ -7,6 +7,8 @@
 #include "engine/expr/expr.h"
 #include "engine/item/value.h"
 
+#include <stdbool.h>
+
 /* The value of a constant expression, which must be right: items are written as {'a': 1}. */
 struct value value_of_expr(struct arena *arena, const char *text);
 
@@ -33,5 +35,18 @@ struct answer_row {
 
 /* Fails the running test unless the row is true. */
 void answer_check(const struct answer_row *row);
+
+/* The same on an item of its own, in DynamoDB JSON. Behind "item: " or "plan: " a part of the
+ * message is enough. */
+struct answer_item_row {
+    const char *text;
+    const char *item;
+    const char *answer;
+};
+void answer_item_check(const struct answer_item_row *row);
+
+/* True if the answer is as it is expected: the same, or an error of that kind whose message has
+ * that part. */
+bool answer_fits(const char *answer, const char *expected);
 
 #endif
