@@ -190,12 +190,15 @@ static bool read_columns(const struct map_reader *member, struct map_columns *ou
 
 static bool read_limit(const struct map_reader *member, uint64_t *out, struct error *err)
 {
+    enum { DIGITS_MAX = 9 };
     uint64_t n = 0;
     struct str text = member->json->kind == JSON_NUMBER ? member->json->text : STR("");
-    for (size_t i = 0; i < text.len && i < 10; i++) {
-        n = text.ptr[i] >= '0' && text.ptr[i] <= '9' ? n * 10 + (uint64_t)(text.ptr[i] - '0') : 0;
+    bool good = text.len <= DIGITS_MAX;
+    for (size_t i = 0; i < text.len && good; i++) {
+        good = text.ptr[i] >= '0' && text.ptr[i] <= '9';
+        n = n * 10 + (uint64_t)(text.ptr[i] - '0');
     }
-    if (n == 0 || text.len > 9) {
+    if (!good || n == 0) {
         return place_error(&member->place, member->json->offset, err,
                            "expected a whole number from 1");
     }
