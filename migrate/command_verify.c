@@ -1,6 +1,7 @@
 #include "engine/store/store.h"
 #include "migrate/commands.h"
 #include "migrate/import_state.h"
+#include "migrate/import_verify.h"
 #include "migrate/ledger.h"
 #include "migrate/ledger_json.h"
 #include "migrate/report.h"
@@ -15,6 +16,7 @@ enum { FINDINGS_EXIT_STATUS = 3 };
 static const struct option options[] = {
     {"from", "CONNECTION", "derive the items again from this database and compare"},
     {"map", "FILE", "the map that the table was imported with"},
+    {"plans", "DIR", "the folder of plans that were applied since (default plans)"},
 };
 
 /* Where findings go. */
@@ -73,6 +75,36 @@ static bool find_unfinished_runs(struct store_reader *reader, struct findings *f
     return true;
 }
 
+/* The items derived again from their source, against those that stand. */
+static bool compare_with_source(struct invocation *invocation, struct store *store,
+                                struct findings *findings, cJSON *object, struct error *err)
+{
+    struct import_verified verified;
+    struct import_verify_options wanted = {.from = invocation_text(invocation, "from"),
+                                           .map = invocation_text(invocation, "map"),
+                                           .finding = take_finding,
+                                           .context = findings};
+    if (wanted.from == NULL) {
+        return true;
+    }
+    if (!import_verify(invocation, store, &wanted, &verified, err)) {
+        return false;
+    }
+    if (invocation->json) {
+        (void)cJSON_AddNumberToObject(object, "derived", (double)verified.derived);
+        (void)cJSON_AddNumberToObject(object, "equal", (double)verified.equal);
+        ledger_json_add_text(object, "import_time", verified.import_time);
+        ledger_json_add_text(object, "snapshot_time", verified.snapshot_time);
+        return true;
+    }
+    struct arena *arena = invocation->arena;
+    (void)fprintf(invocation->out,
+                  "%.*s items derived as of %.*s, %.*s equal; imported as of %.*s\n",
+                  STR_ARG(report_count(arena, verified.derived)), STR_ARG(verified.snapshot_time),
+                  STR_ARG(report_count(arena, verified.equal)), STR_ARG(verified.import_time));
+    return true;
+}
+
 static void print_result(struct invocation *invocation, const struct table_desc *table,
                          const struct findings *findings, cJSON *object)
 {
@@ -98,7 +130,8 @@ static bool verify(struct invocation *invocation, struct store *store, struct st
     bool ok = store_describe(store, invocation->arena, &table, err) &&
               store_verify(store, take_finding, &findings, err) &&
               find_unfinished_import(reader, &findings, err) &&
-              find_unfinished_runs(reader, &findings, err);
+              find_unfinished_runs(reader, &findings, err) &&
+              compare_with_source(invocation, store, &findings, object, err);
     if (!ok) {
         cJSON_Delete(object);
         return false;
@@ -118,11 +151,12 @@ static bool run(struct invocation *invocation, struct error *err)
 
 const struct command command_verify = {
     .name = "verify",
-    .synopsis = "TABLE [--from CONNECTION --map FILE]",
+    .synopsis = "TABLE [--from CONNECTION --map FILE [--plans DIR]]",
     .summary = "Check that the table agrees with itself, and with its source.",
     .details =
         "Checks every record, count and index entry. With --from and --map the items are\n"
-        "derived again from the database and compared both ways. Findings give exit status 3.",
+        "derived again from the database, put through the plans that were applied since the\n"
+        "import, and compared both ways. Findings give exit status 3.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

@@ -1,0 +1,31 @@
+/* table_compare — two tables of the same keys, walked side by side in the store's order. */
+#ifndef MIGRATE_TABLE_COMPARE_H
+#define MIGRATE_TABLE_COMPARE_H
+
+#include "engine/base/error.h"
+#include "engine/store/store.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct table_comparison {
+    struct store *wanted; /* both open for reading at least */
+    struct store *found;
+    const struct key_schema *keys;
+    const atomic_bool *stop;
+    /* One sentence for each item that is missing in `found`, stands there besides, or differs. */
+    void (*finding)(void *context, const char *text);
+    void *context;
+};
+
+struct table_comparison_counts {
+    uint64_t wanted; /* items of `wanted` */
+    uint64_t equal;
+};
+
+/* ERROR_STOPPED; what reading returns. */
+MUST_CHECK bool table_compare(const struct table_comparison *comparison,
+                              struct table_comparison_counts *out, struct error *err);
+
+#endif
