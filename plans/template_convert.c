@@ -93,13 +93,14 @@ static bool convert_to_bool(struct value v, struct value *out, struct error *err
 static bool convert_to_set(struct value v, enum value_type type, struct arena *arena,
                            struct value *out, struct error *err)
 {
-    if (value_type(v) != VALUE_L) {
-        return refuse(v, type, err);
-    }
-    size_t count = value_count(v);
-    if (count == 0) {
+    bool is_list = value_type(v) == VALUE_L;
+    size_t count = is_list ? value_count(v) : 0;
+    if (template_is_nothing(v) || (is_list && count == 0)) {
         *out = template_empty_set(type);
         return true;
+    }
+    if (!is_list) {
+        return refuse(v, type, err);
     }
     enum value_type member_type = VALUE_S + (type - VALUE_SS);
     struct value *members = arena_alloc(arena, count * sizeof *members);

@@ -20,7 +20,7 @@ set(ROOM_migrate migrate)
 
 # Whose laws a room's laws lean on.
 set(RULES_expr rules_item)
-set(RULES_plans rules_item)
+set(RULES_plans rules_expr)
 
 # tests/rules/<room>_*.c hold the laws of a room; one library a room.
 foreach(room base item expr sort undo lmdb plans importers postgres jsonl)
