@@ -311,8 +311,13 @@ static bool check_with_table(struct invocation *invocation, struct store *store,
 
 static bool run(struct invocation *invocation, struct error *err)
 {
-    /* A default table that was not imported yet is no reason to leave plans unchecked. */
-    if (invocation->table == NULL || !target_exists(invocation->table)) {
+    /* A table that was not imported yet is no reason to leave plans unchecked. */
+    bool exists = invocation->table != NULL && target_exists(invocation->table);
+    if (invocation->table != NULL && !exists) {
+        (void)fprintf(invocation->messages, "%s does not exist: the plans' keys are not checked\n",
+                      invocation->table);
+    }
+    if (!exists) {
         struct checking checking = {.invocation = invocation};
         return check_files(&checking, err);
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct output_file {
@@ -30,7 +31,11 @@ bool output_file_open(const char *path, FILE *standard, struct arena *arena,
         return true;
     }
     const char *slash = strrchr(path, '/');
+    struct stat standing;
     file->path = path;
+    if (lstat(path, &standing) == 0 && !S_ISREG(standing.st_mode)) {
+        return error_set(err, ERROR_USAGE, "%s is no plain file\nhint: - is standard output", path);
+    }
     file->folder =
         slash == NULL ? "." : arena_format(arena, "%.*s/", (int)(slash - path), path).ptr;
     file->temp_path = arena_format(arena, "%s.tmp-%ld", path, (long)getpid()).ptr;

@@ -158,14 +158,13 @@ class Commands(unittest.TestCase):
 
     def test_export_leaves_a_standing_file_alone_until_it_is_complete(self):
         file = self.write("out.jsonl", "old")
-        os.mkdir(self.path("none"))
-        os.chmod(self.path("none"), 0o500)
         refold.run("export", self.path("missing.refold"), "--to", file, expect=1)
         with open(file, encoding="utf-8") as kept:
             self.assertEqual(kept.read(), "old")
         _, err = refold.run("export", self.table, "--to", self.path("nowhere/out.jsonl"), expect=1)
         self.assertIn("nowhere/out.jsonl", err)
         refold.run("export", self.table, expect=2)
+        refold.run("export", self.table, "--to", "/dev/null", expect=2)
 
     # --- pipes and signals
 
@@ -289,6 +288,7 @@ class Commands(unittest.TestCase):
         self.assertIn("plans/0002_bad.json:2:", out)
         self.assertIn("plans/0003_bad.json:1:", out)
         self.assertIn("2 of 3 files are wrong", err)
+        self.assertIn("none.refold does not exist", self.run_here("check", "none.refold", expect=2)[1])
 
     def test_check_compares_keys_with_the_table(self):
         os.mkdir(self.path("plans"))

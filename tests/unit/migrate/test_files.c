@@ -131,6 +131,9 @@ START_TEST(output_file_names_what_cannot_be_written)
     ck_assert_int_eq(fixture.err.code, ERROR_STORE);
     ck_assert_ptr_nonnull(strstr(fixture.err.text, "none/out"));
 
+    ck_assert(!output_file_open("/dev/null", stdout, fixture.arena, &file, &fixture.err));
+    ck_assert_int_eq(fixture.err.code, ERROR_USAGE);
+
     FILE *full = fopen("/dev/full", "w");
     ck_assert_ptr_nonnull(full);
     ck_assert(output_file_open("-", full, fixture.arena, &file, &fixture.err));
