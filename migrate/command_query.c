@@ -156,6 +156,14 @@ static bool take_item(const struct wanted *wanted, struct value item, struct fou
 
 /* ---------------------------------------------------------------- all items */
 
+/* Behind the results, where both streams go to one terminal or file. */
+static void say_count(struct invocation *invocation, const char *text, const struct found *found)
+{
+    (void)fflush(invocation->out);
+    (void)fprintf(invocation->messages, "%s%.*s items\n", text,
+                  STR_ARG(report_count(invocation->arena, found->count)));
+}
+
 static void print_sum(struct invocation *invocation, const struct found *found)
 {
     char digits[NUMBER_TEXT_MAX];
@@ -167,8 +175,7 @@ static void print_sum(struct invocation *invocation, const struct found *found)
         report_json(invocation, object);
     } else {
         (void)fprintf(invocation->out, "%.*s\n", (int)len, digits);
-        (void)fprintf(invocation->messages, "sum over %.*s items\n",
-                      STR_ARG(report_count(invocation->arena, found->count)));
+        say_count(invocation, "the sum over ", found);
     }
 }
 
@@ -202,8 +209,7 @@ static bool print_found(struct invocation *invocation, const struct wanted *want
     if (ok && wanted->sum != NULL) {
         print_sum(invocation, &found);
     } else if (ok && !invocation->json) {
-        (void)fprintf(invocation->messages, "%.*s items\n",
-                      STR_ARG(report_count(invocation->arena, found.count)));
+        say_count(invocation, "", &found);
     }
     arena_free(found.scratch);
     return ok;
