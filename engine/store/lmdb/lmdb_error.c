@@ -12,8 +12,8 @@ static bool cannot_grow(const struct lmdb_store *store)
 {
     struct stat file;
     int fd = -1;
-    if (store->mode == STORE_READ || store->env == NULL ||
-        mdb_env_get_fd(store->env, &fd) != 0 || fstat(fd, &file) != 0) {
+    if (store->mode == STORE_READ || store->env == NULL || mdb_env_get_fd(store->env, &fd) != 0 ||
+        fstat(fd, &file) != 0) {
         return false;
     }
     bool grew = posix_fallocate(fd, file.st_size, PROBE_BYTES) == 0;

@@ -1,39 +1,16 @@
 #include "engine/store/lmdb/lmdb_internal.h"
+#include "engine/store/lmdb/lmdb_pages_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The first two pages of an LMDB 0.9 file, as a 64-bit process writes them. */
-struct meta_tree {
-    uint32_t pad; /* of the first: the page size */
-    uint16_t flags;
-    uint16_t depth;
-    uint64_t branch_pages;
-    uint64_t leaf_pages;
-    uint64_t overflow_pages;
-    uint64_t entries;
-    uint64_t root;
-};
-
-struct meta_page {
-    uint64_t page_number;
-    uint16_t pad;
-    uint16_t flags;
-    uint16_t lower;
-    uint16_t upper;
-    uint32_t magic;
-    uint32_t version;
-    uint64_t address;
-    uint64_t map_size;
-    struct meta_tree trees[2]; /* free pages, named trees */
-    uint64_t last_page;
-    uint64_t transaction;
-};
-
-_Static_assert(sizeof(struct meta_page) == 152, "no padding: read as it stands in the file");
 _Static_assert(sizeof(size_t) == 8, "LMDB's 64-bit layout");
+
+/* A file up to this size is checked as a whole whenever it is opened: that takes some 25 ms. */
+enum { DEEP_MAX_BYTES = 32 << 20 };
 
 enum {
     PAGE_IS_META = 0x08,
@@ -44,14 +21,13 @@ enum {
 };
 
 static const uint32_t META_MAGIC = 0xBEEFC0DE;
-static const uint64_t NO_PAGE = UINT64_MAX;
 
 static bool is_power_of_two(uint32_t n)
 {
     return n != 0 && (n & (n - 1)) == 0;
 }
 
-static bool is_ours(const struct meta_page *meta)
+static bool is_ours(const struct page_meta *meta)
 {
     uint32_t size = meta->trees[0].pad;
     return (meta->flags & PAGE_IS_META) != 0 && meta->magic == META_MAGIC &&
@@ -59,7 +35,7 @@ static bool is_ours(const struct meta_page *meta)
            is_power_of_two(size);
 }
 
-static bool tree_is_sane(const struct meta_tree *tree, uint64_t last_page)
+static bool tree_is_sane(const struct page_tree *tree, uint64_t last_page)
 {
     if (tree->root == NO_PAGE) {
         return tree->depth == 0 && tree->entries == 0;
@@ -68,7 +44,7 @@ static bool tree_is_sane(const struct meta_tree *tree, uint64_t last_page)
            tree->depth <= TREE_DEPTH_MAX;
 }
 
-static bool meta_is_sane(const struct meta_page *meta, uint64_t number)
+static bool meta_is_sane(const struct page_meta *meta, uint64_t number)
 {
     return meta->page_number == number && meta->last_page >= 1 &&
            meta->last_page < UINT64_MAX / PAGE_MAX_BYTES &&
@@ -76,7 +52,7 @@ static bool meta_is_sane(const struct meta_page *meta, uint64_t number)
            tree_is_sane(&meta->trees[1], meta->last_page);
 }
 
-static bool read_meta(int fd, const char *path, off_t at, struct meta_page *out, struct error *err)
+static bool read_meta(int fd, const char *path, off_t at, struct page_meta *out, struct error *err)
 {
     ssize_t got = pread(fd, out, sizeof *out, at);
     if (got < 0) {
@@ -92,28 +68,55 @@ static bool read_meta(int fd, const char *path, off_t at, struct meta_page *out,
     return true;
 }
 
-static bool inspect_pages(int fd, const char *path, uint64_t size, enum file_state *out,
-                          struct error *err)
+bool file_read_meta(int fd, const char *path, uint64_t transaction, struct page_meta *out,
+                    struct error *err)
 {
-    struct meta_page metas[2];
-    if (!read_meta(fd, path, 0, &metas[0], err)) {
+    struct page_meta metas[2];
+    if (!read_meta(fd, path, 0, &metas[0], err) ||
+        !read_meta(fd, path, (off_t)metas[0].trees[0].pad, &metas[1], err)) {
         return false;
     }
-    uint32_t page_bytes = metas[0].trees[0].pad;
-    if (!read_meta(fd, path, (off_t)page_bytes, &metas[1], err)) {
-        return false;
+    size_t place = metas[1].transaction > metas[0].transaction ? 1 : 0;
+    if (transaction > 0) {
+        place = transaction % 2;
     }
-    size_t newest = metas[1].transaction > metas[0].transaction ? 1 : 0;
-    const struct meta_page *meta = &metas[newest];
-    if (metas[1].trees[0].pad != page_bytes || !meta_is_sane(meta, newest)) {
+    if (metas[0].trees[0].pad != metas[1].trees[0].pad || !meta_is_sane(&metas[place], place)) {
         return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
     }
-    if ((meta->last_page + 1) * page_bytes > size) {
-        return error_set(err, ERROR_DAMAGED, "%s is damaged: it has %zu bytes of %zu", path,
-                         (size_t)size, (size_t)((meta->last_page + 1) * page_bytes));
-    }
-    *out = meta->trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
+    *out = metas[place];
     return true;
+}
+
+static bool inspect_once(int fd, const char *path, struct page_meta *meta, struct error *err)
+{
+    struct stat stat;
+    if (!file_read_meta(fd, path, 0, meta, err)) {
+        return false;
+    }
+    if (fstat(fd, &stat) != 0) {
+        return error_set(err, ERROR_STORE, "%s cannot be read: %s", path, strerror(errno));
+    }
+    uint64_t needed = (meta->last_page + 1) * meta->trees[0].pad;
+    if (needed > (uint64_t)stat.st_size) {
+        return error_set(err, ERROR_DAMAGED, "%s is damaged: it has %jd bytes of %" PRIu64, path,
+                         (intmax_t)stat.st_size, needed);
+    }
+    bool deep = stat.st_size <= DEEP_MAX_BYTES;
+    return pages_check(fd, meta, deep, err) || error_wrap(err, "%s", path);
+}
+
+/* A run may write meanwhile: what looks damaged is looked at again in its newest state. */
+static bool inspect_pages(int fd, const char *path, enum file_state *out, struct error *err)
+{
+    struct page_meta meta = {.transaction = 0};
+    struct page_meta newest = {.transaction = 0};
+    bool ok = false;
+    do {
+        ok = inspect_once(fd, path, &meta, err);
+    } while (!ok && file_read_meta(fd, path, 0, &newest, &(struct error){0}) &&
+             newest.transaction != meta.transaction);
+    *out = meta.trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
+    return ok;
 }
 
 bool file_inspect(const char *path, enum file_state *out, struct error *err)
@@ -133,7 +136,7 @@ bool file_inspect(const char *path, enum file_state *out, struct error *err)
     } else if (stat.st_size == 0) {
         *out = FILE_UNFINISHED;
     } else {
-        ok = inspect_pages(fd, path, (uint64_t)stat.st_size, out, err);
+        ok = inspect_pages(fd, path, out, err);
     }
     (void)close(fd);
     return ok;

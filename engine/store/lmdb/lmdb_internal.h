@@ -129,6 +129,11 @@ enum file_state {
 /* Looks at a file before LMDB, which trusts what it maps. */
 MUST_CHECK bool file_inspect(const char *path, enum file_state *out, struct error *err);
 
+struct page_meta;
+/* The first pages' state as of a transaction, which must be one of the last two; 0: the newest. */
+MUST_CHECK bool file_read_meta(int fd, const char *path, uint64_t transaction,
+                               struct page_meta *out, struct error *err);
+
 /* ---------------------------------------------------------------- lmdb_schema.c, lmdb_meta.c */
 
 /* Reads format and schema in a transaction of its own and opens all handles. */
