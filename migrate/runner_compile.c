@@ -55,16 +55,16 @@ static bool check_step(const struct stage *stage, const struct ledger_record *re
         return true;
     }
     if (stage->kind == STAGE_DROP_INDEX) {
-        return stands || error_set(err, ERROR_PLAN, "steps[%zu]: there is no index %.*s",
-                                   stage->number, STR_ARG(name));
+        return stands || place_error(&stage->place, stage->offset, err, "there is no index %.*s",
+                                     STR_ARG(name));
     }
     if (stands) {
-        return error_set(err, ERROR_PLAN, "steps[%zu]: index %.*s is there already", stage->number,
-                         STR_ARG(name));
+        return place_error(&stage->place, stage->offset, err, "index %.*s is there already",
+                           STR_ARG(name));
     }
     return table->index_count < INDEXES_MAX ||
-           error_set(err, ERROR_PLAN, "steps[%zu]: a table has at most %d indexes", stage->number,
-                     INDEXES_MAX);
+           place_error(&stage->place, stage->offset, err, "a table has at most %d indexes",
+                       INDEXES_MAX);
 }
 
 bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,

@@ -168,6 +168,8 @@ bool index_parse(const struct place *place, const struct json *json, struct aren
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         names[i] = members[i].name;
     }
+    out->place = *place;
+    out->offset = json->offset;
     if (!place_members(place, json, names, err)) {
         return false;
     }

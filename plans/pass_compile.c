@@ -68,7 +68,7 @@ bool pass_table_init(const struct table_desc *table, const struct stage_list *st
     for (size_t i = 0; i < stages->count; i++) {
         const struct stage *stage = &stages->stages[i];
         if (stage->kind == STAGE_CREATE_INDEX && !add_index(&found, indexes, &stage->index, err)) {
-            return false;
+            return place_wrap(&stage->place, stage->offset, err);
         }
     }
     *out = found;
@@ -318,13 +318,17 @@ static bool check_lookup(const struct pass *pass, const struct looker *looker, s
         if (lookup_is_safe(looker, &pass->steps[i], &what)) {
             continue;
         }
+        const char *hint = &pass->steps[i] == looker->step
+                               ? "add a where that tells the keys of its items from those it looks "
+                                 "up"
+                               : "put {\"pass\": \"why\"} between the two steps, or a where that "
+                                 "tells their keys apart";
         struct place place = place_member(step->place, STR("lookup"), looker->arena);
         place = place_member(place, lookup->alias, looker->arena);
         return place_error(&place, lookup->offset, err,
                            "expected items that this pass leaves as they are, found that %.*s %s "
-                           "them\nhint: put {\"pass\": \"why\"} between the two steps, or a where "
-                           "that tells their keys apart",
-                           STR_ARG(pass->steps[i].step.place.path), what);
+                           "them\nhint: %s",
+                           STR_ARG(pass->steps[i].step.place.path), what, hint);
     }
     return true;
 }

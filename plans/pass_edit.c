@@ -50,11 +50,16 @@ static bool add_sets(const struct flow *flow, const struct assignments *set, str
 {
     for (size_t i = 0; i < set->count; i++) {
         struct value v;
+        struct path path = set->list[i].path;
         if (!flow_value(flow, &set->list[i], &v)) {
             return false;
         }
-        add_edit(flow, edits, set->list[i].path,
-                 template_is_nothing(v) ? (struct value){NULL, 0} : v);
+        if (template_is_nothing(v) && path.steps[path.count - 1].is_place) {
+            return error_set(flow->err, ERROR_ITEM,
+                             "%.*s: expected a value in a list, found an empty set",
+                             STR_ARG(set->list[i].spelled));
+        }
+        add_edit(flow, edits, path, template_is_nothing(v) ? (struct value){NULL, 0} : v);
     }
     return true;
 }

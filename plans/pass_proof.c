@@ -150,7 +150,8 @@ static bool refutes_by_value(const struct template *template, const struct claim
         struct pattern wanted = {{NULL, 0}, text};
         return pattern_disjoint(&made, &wanted);
     }
-    return str_equal(claim->name, STR("<>")) && value_equal(made.exact, claim->constant);
+    return str_equal(claim->name, STR("<>")) && template_always_stores(template) &&
+           value_equal(made.exact, claim->constant);
 }
 
 /* After the step has run, the claim is false. */

@@ -97,7 +97,7 @@ static bool refuse_member(const struct place *place, const struct json *member,
     for (size_t i = 0; names[i] != NULL; i++) {
         buffer_format(&list, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
-    (void)place_error(place, member->offset, err, "expected one of %.*s, found \"%.*s\"",
+    (void)place_error(place, member->name_offset, err, "expected one of %.*s, found \"%.*s\"",
                       STR_ARG(buffer_str(&list)), STR_ARG(member->name));
     buffer_free(&list);
     return false;
@@ -131,9 +131,16 @@ bool place_condition(const struct place *place, const struct json *json,
         return place_wrap(place, json_string_offset(place->text, json, at), err);
     }
     if (!expr_is_condition(expr)) {
+        struct path path;
         struct str text = expr_print(expr, arena);
-        return place_error(place, json->offset, err, "expected a condition, found the value %.*s",
-                           STR_ARG(text));
+        struct str hint = {"", 0};
+        if (expr_is_path(expr, &path)) {
+            hint =
+                arena_format(arena, "\nhint: of a BOOL attribute write %.*s = true", STR_ARG(text));
+        }
+        return place_error(place, json->offset, err,
+                           "expected a condition, found the value %.*s%.*s", STR_ARG(text),
+                           STR_ARG(hint));
     }
     *out = expr;
     return true;

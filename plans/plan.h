@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/store/store.h"
+#include "plans/place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,8 @@ struct stage {
     struct str why; /* PASS: the text of the {"pass": …} that divides it from the one before */
     struct index_desc index; /* CREATE_INDEX: all of it; DROP_INDEX: the name */
     bool leave_out;          /* CREATE_INDEX: "on_violation": "leave_out" */
+    struct place place;      /* CREATE_INDEX, DROP_INDEX: for messages, with the offset */
+    size_t offset;
 };
 
 struct stage_list {

@@ -84,6 +84,8 @@ static bool parse_drop_index(struct parse *parse, const struct json *json, size_
     }
     place = place_member(place, STR("drop_index"), parse->arena);
     struct stage *stage = add_stage(parse, STAGE_DROP_INDEX, number);
+    stage->place = place;
+    stage->offset = json->items[0].offset;
     return place_text(&place, &json->items[0], &stage->index.name, parse->err);
 }
 

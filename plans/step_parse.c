@@ -47,20 +47,32 @@ static int resolve_in_lookup(void *context, struct path path, size_t *used, stru
 
 /* --- assignments --- */
 
-static bool parse_path(const struct parse *parse, const struct place *place, struct str text,
-                       size_t offset, struct path *out)
+static bool parse_path(const struct parse *parse, const struct place *place,
+                       const struct json *string, struct path *out)
 {
     static const struct expr_options item_only = {0};
     const struct expr *expr = NULL;
     size_t at = 0;
-    if (!expr_parse(text, &item_only, parse->arena, &expr, NULL, &at, parse->err)) {
-        return place_wrap(place, offset, parse->err);
+    if (string->text.len == 0) {
+        return place_error(place, string->offset, parse->err,
+                           "expected a document path, found an empty one");
+    }
+    if (!expr_parse(string->text, &item_only, parse->arena, &expr, NULL, &at, parse->err)) {
+        return place_wrap(place, json_string_offset(place->text, string, at), parse->err);
     }
     if (!expr_is_path(expr, out)) {
-        return place_error(place, offset, parse->err, "expected a document path, found %.*s",
-                           STR_ARG(text));
+        return place_error(place, string->offset, parse->err,
+                           "expected a document path, found %.*s", STR_ARG(string->text));
     }
     return true;
+}
+
+/* The path that the name of a member is. */
+static bool parse_name_path(const struct parse *parse, const struct place *place,
+                            const struct json *member, struct path *out)
+{
+    struct json name = {.kind = JSON_STRING, .text = member->name, .offset = member->name_offset};
+    return parse_path(parse, place, &name, out);
 }
 
 static bool expect_members(const struct parse *parse, const struct place *place,
@@ -80,7 +92,7 @@ static bool parse_name(const struct parse *parse, const struct place *place,
                        const struct json *json, struct path *out)
 {
     if (json->name.len == 0) {
-        return place_error(place, json->offset, parse->err,
+        return place_error(place, json->name_offset, parse->err,
                            "expected an attribute name, found an empty one");
     }
     struct path_step *step = arena_zero(parse->arena, sizeof *step);
@@ -110,9 +122,8 @@ static bool parse_assignments(const struct parse *parse, const struct place *pla
             .names = {shape->resolve, parse->step},
         };
         list[i] = (struct assignment){.spelled = item->name, .offset = item->offset};
-        bool ok = shape->paths
-                      ? parse_path(parse, &options.place, item->name, item->offset, &list[i].path)
-                      : parse_name(parse, &options.place, item, &list[i].path);
+        bool ok = shape->paths ? parse_name_path(parse, &options.place, item, &list[i].path)
+                               : parse_name(parse, &options.place, item, &list[i].path);
         if (!ok || !template_parse(item, &options, parse->arena, &list[i].template, parse->err)) {
             return false;
         }
@@ -153,6 +164,10 @@ static bool parse_lookup(const struct parse *parse, const struct json *json)
     parse->step->lookup_count = json->count;
     for (size_t i = 0; i < json->count; i++) {
         struct place inner = place_member(place, lookups[i].alias, parse->arena);
+        if (lookups[i].alias.len == 0) {
+            return place_error(&inner, json->items[i].name_offset, parse->err,
+                               "expected a name, found an empty one");
+        }
         if (!parse_assignments(parse, &inner, &json->items[i], &key, &lookups[i].key)) {
             return false;
         }
@@ -179,8 +194,8 @@ static bool parse_rename(const struct parse *parse, const struct json *json)
         struct place inner = place_member(place, item->name, parse->arena);
         list[i].offset = item->offset;
         if (!place_expect(&inner, item, JSON_STRING, parse->err) ||
-            !parse_path(parse, &inner, item->name, item->offset, &list[i].from) ||
-            !parse_path(parse, &inner, item->text, item->offset, &list[i].to)) {
+            !parse_name_path(parse, &inner, item, &list[i].from) ||
+            !parse_path(parse, &inner, item, &list[i].to)) {
             return false;
         }
     }
@@ -201,7 +216,7 @@ static bool parse_remove(const struct parse *parse, const struct json *json)
         struct place inner = place_element(place, i, parse->arena);
         list[i].offset = item->offset;
         if (!place_expect(&inner, item, JSON_STRING, parse->err) ||
-            !parse_path(parse, &inner, item->text, item->offset, &list[i].path)) {
+            !parse_path(parse, &inner, item, &list[i].path)) {
             return false;
         }
     }
@@ -326,12 +341,14 @@ static bool check_overlap(const struct parse *parse, const struct written *befor
                           const struct written *one)
 {
     for (const struct written *other = before; other < one; other++) {
-        if (path_overlaps(one->path, other->path)) {
+        bool overlap = path_overlaps(one->path, other->path);
+        if (overlap || path_conflicts(one->path, other->path)) {
             struct str text = path_print(one->path, parse->arena);
             struct str other_text = path_print(other->path, parse->arena);
             return place_error(&parse->step->place, one->offset, parse->err,
-                               "expected paths that do not overlap, found %.*s and %.*s",
-                               STR_ARG(text), STR_ARG(other_text));
+                               "expected paths that do not %s, found %.*s and %.*s",
+                               overlap ? "overlap" : "conflict", STR_ARG(text),
+                               STR_ARG(other_text));
         }
     }
     return true;

@@ -20,14 +20,27 @@ static bool same_step(const struct path_step *a, const struct path_step *b)
     return a->is_place ? a->place == b->place : str_equal(a->name, b->name);
 }
 
+/* How many steps they share from the start. */
+static size_t common_steps(struct path a, struct path b)
+{
+    size_t count = 0;
+    while (count < a.count && count < b.count && same_step(&a.steps[count], &b.steps[count])) {
+        count++;
+    }
+    return count;
+}
+
 bool path_overlaps(struct path a, struct path b)
 {
-    for (size_t i = 0; i < a.count && i < b.count; i++) {
-        if (!same_step(&a.steps[i], &b.steps[i])) {
-            return false;
-        }
-    }
-    return true;
+    size_t common = common_steps(a, b);
+    return common == a.count || common == b.count;
+}
+
+bool path_conflicts(struct path a, struct path b)
+{
+    size_t common = common_steps(a, b);
+    return common < a.count && common < b.count &&
+           a.steps[common].is_place != b.steps[common].is_place;
 }
 
 static bool is_letter(char c)

@@ -27,6 +27,10 @@ struct value path_value(struct path path, struct value item);
 /* One path leads into the other, or they are equal (DynamoDB: "Two document paths overlap"). */
 bool path_overlaps(struct path a, struct path b);
 
+/* One path takes for a map what the other takes for a list (DynamoDB: "Two document paths
+ * conflict"). */
+bool path_conflicts(struct path a, struct path b);
+
 /* As the language writes it: names that need quotes get them; a "quote" inside is doubled. */
 struct str path_print(struct path path, struct arena *arena);
 

@@ -12,7 +12,7 @@ static const struct {
 } faults[] = {
     {"no JSON", "{", "m.json:1:"},
     {"no object", "[]", "m.json:1:1: expected"},
-    {"an unknown member", "{`entity`: []}", "m.json:1:12: expected one of table, entities"},
+    {"an unknown member", "{`entity`: []}", "m.json:1:2: expected one of table, entities"},
     {"a member twice", "{`entities`: [], `entities`: []}", "m.json:1:"},
     {"no entities", "{`table`: {`partition`: `PK:S`}}", "m.json:1:1: entities: expected"},
     {"an empty list of entities", "{`entities`: []}", "m.json:1:14: entities: expected"},

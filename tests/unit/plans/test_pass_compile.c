@@ -44,9 +44,10 @@ static const struct {
     {"{\"create_index\": {\"name\": \"two\", \"partition\": \"X:N\"}}, {\"set\": {\"X\": \"a\"}}",
      AT "81: steps[1].set.X: expected N for a key attribute, found S"},
     {"{\"set\": {\"a\": 1}}, {\"create_index\": {\"name\": \"two\", \"partition\": \"GSI1SK:S\"}}",
-     "index two: expected GSI1SK:N as it is declared elsewhere, found S"},
+     AT "48: steps[1].create_index: index two: expected GSI1SK:N as it is declared elsewhere, "
+        "found S"},
     {"{\"set\": {\"a\": 1}}, {\"create_index\": {\"name\": \"two\", \"partition\": \"PK:B\"}}",
-     "index two: expected PK:S as it is declared elsewhere, found B"},
+     AT "48: steps[1].create_index: index two: expected PK:S as it is declared elsewhere, found B"},
     {"{\"lookup\": {\"c\": {\"PK\": \"x\"}}, \"set\": {\"a\": \"${c.b}\"}}",
      AT "29: steps[0].lookup.c: expected the table's key attribute SK, found none"},
     {"{\"lookup\": {\"c\": {\"PK\": \"x\", \"SK\": \"y\", \"a\": \"z\"}}, \"set\": {\"a\": "

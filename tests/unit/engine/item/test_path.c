@@ -65,23 +65,27 @@ static const struct {
     struct path_step b[3];
     size_t b_count;
     bool overlap;
+    bool conflict;
 } pairs[] = {
-    {{NAME("a")}, 1, {NAME("a")}, 1, true},
-    {{NAME("a")}, 1, {NAME("b")}, 1, false},
-    {{NAME("a")}, 1, {NAME("ab")}, 1, false},
-    {{NAME("a")}, 1, {NAME("a"), NAME("b"), PLACE(1)}, 3, true},
-    {{NAME("a"), PLACE(1)}, 2, {NAME("a"), PLACE(1), NAME("x")}, 3, true},
-    {{NAME("a"), PLACE(1)}, 2, {NAME("a"), PLACE(2)}, 2, false},
-    {{NAME("a"), PLACE(0)}, 2, {NAME("a"), NAME("")}, 2, false},
-    {{NAME("a"), NAME("b")}, 2, {NAME("a"), NAME("c"), NAME("b")}, 3, false},
+    {{NAME("a")}, 1, {NAME("a")}, 1, true, false},
+    {{NAME("a")}, 1, {NAME("b")}, 1, false, false},
+    {{NAME("a")}, 1, {NAME("ab")}, 1, false, false},
+    {{NAME("a")}, 1, {NAME("a"), NAME("b"), PLACE(1)}, 3, true, false},
+    {{NAME("a"), PLACE(1)}, 2, {NAME("a"), PLACE(1), NAME("x")}, 3, true, false},
+    {{NAME("a"), PLACE(1)}, 2, {NAME("a"), PLACE(2)}, 2, false, false},
+    {{NAME("a"), PLACE(0)}, 2, {NAME("a"), NAME("")}, 2, false, true},
+    {{NAME("a"), NAME("b"), NAME("c")}, 3, {NAME("a"), PLACE(1)}, 2, false, true},
+    {{NAME("a"), NAME("b")}, 2, {NAME("a"), NAME("c"), NAME("b")}, 3, false, false},
 };
 
-START_TEST(path_overlaps_where_one_leads_into_the_other)
+START_TEST(paths_overlap_or_conflict_or_neither)
 {
     struct path a = {pairs[_i].a, pairs[_i].a_count};
     struct path b = {pairs[_i].b, pairs[_i].b_count};
     ck_assert_int_eq(path_overlaps(a, b), pairs[_i].overlap);
     ck_assert_int_eq(path_overlaps(b, a), pairs[_i].overlap);
+    ck_assert_int_eq(path_conflicts(a, b), pairs[_i].conflict);
+    ck_assert_int_eq(path_conflicts(b, a), pairs[_i].conflict);
 }
 END_TEST
 
@@ -90,7 +94,7 @@ int main(void)
     TCase *path = tcase_create("path");
     tcase_add_loop_test(path, path_leads_and_prints_as_the_table_says, 0,
                         sizeof paths / sizeof *paths);
-    tcase_add_loop_test(path, path_overlaps_where_one_leads_into_the_other, 0,
+    tcase_add_loop_test(path, paths_overlap_or_conflict_or_neither, 0,
                         sizeof pairs / sizeof *pairs);
     Suite *suite = suite_create("engine/item/path");
     suite_add_tcase(suite, path);
