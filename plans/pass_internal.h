@@ -45,6 +45,9 @@ static inline const struct key_attribute *schema_part(const struct key_schema *s
 /* True if a path that the step writes begins with the attribute. */
 bool step_writes(const struct compiled_step *step, struct str attribute);
 
+/* Calls visit for every path that the values read. */
+void assignments_reads(const struct assignments *assignments, expr_visit *visit, void *context);
+
 /* Calls visit for every path that the step reads: where, lookups and values. */
 void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *context);
 
