@@ -105,7 +105,7 @@ static struct import_load_options load_options(const struct import_job *job,
                    .keys = &job->table.desc.keys,
                    .rejects = rejects},
         .items = job->sorted.counts.items,
-        .pass = job->record.pass,
+        .pass = job->table.resumes ? job->table.last.pass : job->record.pass,
         .conflict = job->options.conflict,
         .resumes = job->table.resumes,
     };
@@ -148,12 +148,24 @@ static bool finish_record(struct import_job *job, struct error *err)
 static bool merge(struct import_job *job, struct error *err)
 {
     struct import_load_options compare = load_options(job, job->rejects);
-    struct import_load_options write = load_options(job, NULL);
     struct import_written ignored;
-    return import_compare(&compare, &ignored, err) && write_record(job, err) &&
-           (write.pass = job->record.pass, import_merge(&write, &job->written, err)) &&
+    if (!import_compare(&compare, &ignored, err) || !write_record(job, err)) {
+        return false;
+    }
+    struct import_load_options write = load_options(job, NULL);
+    return import_merge(&write, &job->written, err) &&
            (!job->table.resumes || import_remove_leftovers(&write, &job->written, err)) &&
-           finish_record(job, err);
+           import_finish_indexes(&write, err) && finish_record(job, err);
+}
+
+/* A table that stood empty is as it was; nothing is to be said of this attempt. */
+static void take_back_record(struct import_job *job)
+{
+    const struct import_table *table = &job->table;
+    struct error ignored;
+    bool done_before = table->has_last && !table->last.loading;
+    (void)(done_before ? import_state_write(table->store, &table->last, &ignored)
+                       : import_state_forget(table->store, &ignored));
 }
 
 static bool load(struct import_job *job, struct error *err)
@@ -162,7 +174,11 @@ static bool load(struct import_job *job, struct error *err)
         return false;
     }
     struct import_load_options loading = load_options(job, job->rejects);
-    return import_load(&loading, &job->written, err) && finish_record(job, err);
+    if (!import_load(&loading, &job->written, err)) {
+        take_back_record(job);
+        return false;
+    }
+    return finish_record(job, err);
 }
 
 /* Counts what would be written; every shared key and conflict is found on the way. */

@@ -75,6 +75,12 @@ bool import_state_write(struct store *store, const struct import_record *record,
     return ok || error_wrap(err, "writing the import's record");
 }
 
+bool import_state_forget(struct store *store, struct error *err)
+{
+    struct control control = {.name = STR(IMPORT_NAME)};
+    return ledger_commit(store, &control, 1, err);
+}
+
 bool import_is_unfinished(struct store_reader *reader, struct arena *arena, bool *unfinished,
                           struct str *detail, struct error *err)
 {
