@@ -158,14 +158,17 @@ static bool merge(struct import_job *job, struct error *err)
            import_finish_indexes(&write, err) && finish_record(job, err);
 }
 
-/* A table that stood empty is as it was; nothing is to be said of this attempt. */
-static void take_back_record(struct import_job *job)
+/* A table that stood empty is as it was: nothing is to be said of this attempt. */
+static void take_back_record(struct import_job *job, struct error *err)
 {
     const struct import_table *table = &job->table;
-    struct error ignored;
+    struct error second;
     bool done_before = table->has_last && !table->last.loading;
-    (void)(done_before ? import_state_write(table->store, &table->last, &ignored)
-                       : import_state_forget(table->store, &ignored));
+    bool ok = done_before ? import_state_write(table->store, &table->last, &second)
+                          : import_state_forget(table->store, &second);
+    if (!ok) {
+        (void)error_wrap(err, "%s; and before that", second.text);
+    }
 }
 
 static bool load(struct import_job *job, struct error *err)
@@ -175,7 +178,7 @@ static bool load(struct import_job *job, struct error *err)
     }
     struct import_load_options loading = load_options(job, job->rejects);
     if (!import_load(&loading, &job->written, err)) {
-        take_back_record(job);
+        take_back_record(job, err);
         return false;
     }
     return finish_record(job, err);
