@@ -3,7 +3,6 @@
 #include "engine/base/buffer.h"
 #include "engine/store/lmdb/lmdb_store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 /* An item that is gone stands in the temporary table with its key and this attribute, whose name no
  * item of a real table has. */
 #define GONE "refold: gone from the dry run 6b1f0e52c9d84a7f"
+
+enum { FIRST_CAPACITY = 256 };
 
 struct overlay {
     struct store base;
@@ -26,7 +27,7 @@ struct overlay_reader {
     struct store_reader *over;
     struct stored_item *items; /* of the page at hand */
     size_t capacity;
-    struct buffer orders[2]; /* keys of the two items that are compared */
+    struct arena *arena; /* of the page at hand */
     struct buffer cursor;
 };
 
@@ -47,31 +48,30 @@ static bool is_gone(struct value item)
 
 /* ---------------------------------------------------------------- readers */
 
-static bool reader_open(struct store *base, struct store_reader **out, struct error *err)
-{
-    struct overlay *overlay = overlay_of(base);
-    struct overlay_reader *reader = heap_alloc(sizeof *reader);
-    reader->base.store = base;
-    if (!store_reader_open(overlay->under, &reader->under, err) ||
-        !store_reader_open(overlay->over, &reader->over, err)) {
-        store_reader_close(reader->under);
-        heap_free(reader);
-        return false;
-    }
-    *out = &reader->base;
-    return true;
-}
-
 static void reader_close(struct store_reader *base)
 {
     struct overlay_reader *reader = reader_of(base);
     store_reader_close(reader->under);
     store_reader_close(reader->over);
     heap_free(reader->items);
-    buffer_free(&reader->orders[0]);
-    buffer_free(&reader->orders[1]);
     buffer_free(&reader->cursor);
+    arena_free(reader->arena);
     heap_free(reader);
+}
+
+static bool reader_open(struct store *base, struct store_reader **out, struct error *err)
+{
+    struct overlay *overlay = overlay_of(base);
+    struct overlay_reader *reader = heap_alloc(sizeof *reader);
+    reader->base.store = base;
+    reader->arena = arena_new();
+    if (!store_reader_open(overlay->under, &reader->under, err) ||
+        !store_reader_open(overlay->over, &reader->over, err)) {
+        reader_close(&reader->base);
+        return false;
+    }
+    *out = &reader->base;
+    return true;
 }
 
 static void release(struct store_reader *base)
@@ -101,124 +101,96 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
 
 /* ---------------------------------------------------------------- pages */
 
-/* What both tables have of a segment behind a cursor, being merged. */
-struct merge {
-    struct overlay_reader *reader;
-    const struct key_schema *keys;
-    struct page under, over;
-    size_t next_under, next_over;
-    struct key last; /* of the item that was taken last */
-    bool took;
-};
+/* A segment is read from the table below, without what has changed, and then from the temporary
+ * table: the two need not agree on an order. A cursor says which, then where in it. */
+enum { FROM_UNDER = 'u', FROM_OVER = 'o' };
 
-static bool order_of(struct merge *merge, const struct stored_item *item, size_t which,
-                     struct key *key, struct error *err)
+static void add_item(struct overlay_reader *reader, size_t *count, const struct stored_item *item)
 {
-    struct buffer *order = &merge->reader->orders[which];
-    const struct overlay *overlay = overlay_of(merge->reader->base.store);
-    if (!key_of_item(merge->keys, item->item, key, err)) {
-        return false;
-    }
-    order->len = 0;
-    store_order_key(overlay->under, key, order);
-    return true;
-}
-
-static void add_item(struct merge *merge, size_t *count, const struct stored_item *item)
-{
-    struct overlay_reader *reader = merge->reader;
     if (*count == reader->capacity) {
-        reader->capacity = *count == 0 ? 256 : 2 * *count;
+        reader->capacity = *count == 0 ? FIRST_CAPACITY : 2 * *count;
         reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
     }
     reader->items[(*count)++] = *item;
 }
 
-/* Takes the item that comes next in the table's order. At the end of one page nothing more is known
- * of what follows in the other, unless that was its last. */
-static bool take_next(struct merge *merge, size_t *count, bool *ended, struct error *err)
+static struct str make_cursor(struct overlay_reader *reader, char from, struct str place)
 {
-    bool has_under = merge->next_under < merge->under.count;
-    bool has_over = merge->next_over < merge->over.count;
-    *ended = (!has_under && !merge->under.last) || (!has_over && !merge->over.last) ||
-             (!has_under && !has_over);
-    if (*ended) {
-        return true;
+    reader->cursor.len = 0;
+    buffer_add_char(&reader->cursor, from);
+    buffer_add(&reader->cursor, place);
+    return buffer_str(&reader->cursor);
+}
+
+/* The items of a page that have not changed. */
+static bool take_unchanged(struct overlay_reader *reader, const struct page *page, size_t *count,
+                           struct error *err)
+{
+    const struct key_schema *keys = &overlay_of(reader->base.store)->table->keys;
+    arena_reset(reader->arena);
+    struct key *of = arena_alloc(reader->arena, (page->count + 1) * sizeof *of);
+    struct stored_item *changed = arena_alloc(reader->arena, (page->count + 1) * sizeof *changed);
+    for (size_t i = 0; i < page->count; i++) {
+        if (!key_of_item(keys, page->items[i].item, &of[i], err)) {
+            return false;
+        }
     }
-    const struct stored_item *under = &merge->under.items[merge->next_under];
-    const struct stored_item *over = &merge->over.items[merge->next_over];
-    struct key under_key;
-    struct key over_key;
-    if ((has_under && !order_of(merge, under, 0, &under_key, err)) ||
-        (has_over && !order_of(merge, over, 1, &over_key, err))) {
+    if (!store_get(reader->over, of, page->count, reader->arena, changed, err)) {
         return false;
     }
-    int order = has_under ? -1 : 1;
-    if (has_under && has_over) {
-        order = str_compare(buffer_str(&merge->reader->orders[0]),
-                            buffer_str(&merge->reader->orders[1]));
-    }
-    merge->next_under += order <= 0 ? 1 : 0;
-    merge->next_over += order >= 0 ? 1 : 0;
-    merge->last = order < 0 ? under_key : over_key;
-    merge->took = true;
-    if (order < 0) {
-        add_item(merge, count, under);
-    } else if (!is_gone(over->item)) {
-        add_item(merge, count, over);
+    for (size_t i = 0; i < page->count; i++) {
+        if (value_is_missing(changed[i].item)) {
+            add_item(reader, count, &page->items[i]);
+        }
     }
     return true;
 }
 
-static struct str cursor_of(struct merge *merge, struct str before)
+static bool read_under(struct overlay_reader *reader, struct segment segment, struct str place,
+                       const struct page_limits *limits, struct page *out, struct error *err)
 {
-    struct buffer *cursor = &merge->reader->cursor;
-    if (merge->took) {
-        cursor->len = 0;
-        key_encode(&merge->last, cursor);
-        return buffer_str(cursor);
+    struct page page;
+    size_t count = 0;
+    if (!store_read_page(reader->under, segment, place, limits, &page, err) ||
+        !take_unchanged(reader, &page, &count, err)) {
+        return false;
     }
-    return before;
+    *out = (struct page){.items = reader->items, .count = count};
+    out->cursor = page.last ? make_cursor(reader, FROM_OVER, STR(""))
+                            : make_cursor(reader, FROM_UNDER, page.cursor);
+    return true;
 }
 
-/* The first page behind the cursor that holds an item or is the last. */
-static bool read_some(struct store_reader *reader, struct segment segment, struct str cursor,
+static bool read_over(struct overlay_reader *reader, struct segment segment, struct str place,
                       const struct page_limits *limits, struct page *out, struct error *err)
 {
-    bool ok = store_read_page(reader, segment, cursor, limits, out, err);
-    while (ok && out->count == 0 && !out->last) {
-        ok = store_read_page(reader, segment, out->cursor, limits, out, err);
+    struct page page;
+    size_t count = 0;
+    if (!store_read_page(reader->over, segment, place, limits, &page, err)) {
+        return false;
     }
-    return ok;
+    for (size_t i = 0; i < page.count; i++) {
+        if (!is_gone(page.items[i].item)) {
+            add_item(reader, &count, &page.items[i]);
+        }
+    }
+    *out = (struct page){.items = reader->items, .count = count, .last = page.last};
+    out->cursor = make_cursor(reader, FROM_OVER, page.cursor);
+    return true;
 }
 
 static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
                       const struct page_limits *limits, struct page *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    struct merge merge = {.reader = reader, .keys = &overlay_of(base->store)->table->keys};
-    if (!read_some(reader->under, segment, cursor, limits, &merge.under, err) ||
-        !read_some(reader->over, segment, cursor, limits, &merge.over, err)) {
-        return false;
-    }
-    if (merge.over.count == 0 && merge.over.last) {
-        *out = merge.under;
-        return true;
-    }
-    size_t count = 0;
-    for (bool ended = false; !ended;) {
-        if (!take_next(&merge, &count, &ended, err)) {
-            return false;
-        }
-    }
-    *out = (struct page){
-        .items = reader->items,
-        .count = count,
-        .cursor = cursor_of(&merge, cursor),
-        .last = merge.under.last && merge.over.last && merge.next_under == merge.under.count &&
-                merge.next_over == merge.over.count,
-    };
-    return true;
+    struct buffer place = {0}; /* the cursor may be the reader's own */
+    buffer_add(&place, cursor);
+    struct str where = cursor.len == 0 ? STR("") : (struct str){place.bytes + 1, place.len - 1};
+    bool ok = cursor.len > 0 && cursor.ptr[0] == FROM_OVER
+                  ? read_over(reader, segment, where, limits, out, err)
+                  : read_under(reader, segment, where, limits, out, err);
+    buffer_free(&place);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- writing */
