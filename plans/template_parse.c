@@ -319,8 +319,10 @@ static bool parse_set(const struct parse *parse, const struct json *json, enum v
             !make_typed(&inner, &json->items[i], member_type, &member, &typed)) {
             return false;
         }
-        members[i] = (struct template_member){{"", 0}, keep(parse, &typed)};
+        const struct template *kept = keep(parse, &typed);
+        members[i] = (struct template_member){template_print(kept, parse->arena), kept};
     }
+    qsort(members, json->count, sizeof *members, compare_members);
     *out = (struct template){
         .kind = TEMPLATE_SET, .type = type, .members = members, .count = json->count};
     return settle(parse, json, out);

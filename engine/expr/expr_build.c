@@ -278,6 +278,24 @@ static int compare_members(const void *a, const void *b)
     return str_compare(((const struct member *)a)->key, ((const struct member *)b)->key);
 }
 
+/* In the order in which they print, so that equal sets print alike. */
+const struct expr *expr_build_set(struct builder *builder, size_t at,
+                                  const struct expr_list *values)
+{
+    struct member *members = arena_alloc(builder->arena, values->count * sizeof *members);
+    for (size_t i = 0; i < values->count; i++) {
+        struct str text = expr_print(values->items[i], builder->arena);
+        members[i] = (struct member){text, values->items[i]};
+    }
+    qsort(members, values->count, sizeof *members, compare_members);
+    struct expr_list sorted = {0};
+    for (size_t i = 0; i < values->count; i++) {
+        expr_list_add(&sorted, builder->arena, members[i].value);
+    }
+    return expr_build_operator(builder, at, expr_operator_find(TOKEN_SET_OPEN, BINDS_PRIMARY),
+                               &sorted, NULL);
+}
+
 /* In the order of names, so that equal maps print alike. */
 const struct expr *expr_build_map(struct builder *builder, size_t at, const struct expr_list *keys,
                                   const struct expr_list *values)

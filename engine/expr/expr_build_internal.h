@@ -42,6 +42,10 @@ const struct expr *expr_build_operator(struct builder *builder, size_t at,
                                        const struct expr_operator *op,
                                        const struct expr_list *arguments, const struct str *keys);
 
+/* A set of values. */
+const struct expr *expr_build_set(struct builder *builder, size_t at,
+                                  const struct expr_list *values);
+
 /* A map of names (constants of type S) and values, as many of each. */
 const struct expr *expr_build_map(struct builder *builder, size_t at, const struct expr_list *keys,
                                   const struct expr_list *values);

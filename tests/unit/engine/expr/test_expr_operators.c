@@ -114,7 +114,7 @@ static const struct answer_row values[] = {
     {"{'a': gone}", "missing"},
     {"<<'b', S, 'b'>>", "{\"SS\":[\"b\",\"text\"]}"},
     {"<<1, 1.0, N>>", "{\"NS\":[\"1\",\"12.5\"]}"},
-    {"<<S, N>>", "item: a set of S holds a member of type N"},
+    {"<<S, N>>", "item: a set of N holds a member of type S"},
     {"[to_set(list_append([], if(true, [], L)))]", "item: a list cannot hold an empty set"},
     {"{'a': to_set(if(T = true, [], L)), 'b': 1}", "{\"M\":{\"b\":{\"N\":\"1\"}}}"},
     {"S", "{\"S\":\"text\"}"},

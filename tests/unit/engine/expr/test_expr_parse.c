@@ -58,7 +58,7 @@ static const struct {
     {"{'a': 1, 'a': A}", 0, "the map has 'a' twice"},
     {"[1", 2, "expected , or ], found the end"},
     {"<<1", 3, "expected , or >>, found the end"},
-    {"<<1, 'a'>>", 0, "a set of N holds a member of type S"},
+    {"<<1, 'a'>>", 0, "a set of S holds a member of type N"},
     {"<<A, [1]>>", 5, "a member: expected S, N or B, found L of 1 members"},
     {"lower(A", 7, "expected , or ), found the end"},
     {"A IN ()", 0, "IN has no values"},
