@@ -17,10 +17,11 @@ enum {
     META_VERSION = 1,
     PAGE_MIN_BYTES = 512,
     PAGE_MAX_BYTES = 65536,
-    TREE_DEPTH_MAX = 32
+    TREE_DEPTH_MAX = 32,
+    READ_ATTEMPTS = 5
 };
 
-static const uint32_t META_MAGIC = 0xBEEFC0DE;
+static const uint32_t meta_magic = 0xBEEFC0DE;
 
 static bool is_power_of_two(uint32_t n)
 {
@@ -30,7 +31,7 @@ static bool is_power_of_two(uint32_t n)
 static bool is_ours(const struct page_meta *meta)
 {
     uint32_t size = meta->trees[0].pad;
-    return (meta->flags & PAGE_IS_META) != 0 && meta->magic == META_MAGIC &&
+    return (meta->flags & PAGE_IS_META) != 0 && meta->magic == meta_magic &&
            meta->version == META_VERSION && size >= PAGE_MIN_BYTES && size <= PAGE_MAX_BYTES &&
            is_power_of_two(size);
 }
@@ -68,22 +69,40 @@ static bool read_meta(int fd, const char *path, off_t at, struct page_meta *out,
     return true;
 }
 
+/* Each commit writes the other one: they are one transaction apart, but for a file just made. */
+static bool metas_agree(const struct page_meta metas[2])
+{
+    uint64_t low = metas[0].transaction;
+    uint64_t high = metas[1].transaction;
+    return meta_is_sane(&metas[0], 0) && meta_is_sane(&metas[1], 1) &&
+           metas[0].trees[0].pad == metas[1].trees[0].pad &&
+           (low + 1 == high || high + 1 == low || (low == 0 && high == 0));
+}
+
+/* A run may write one while they are read, so a contradiction is looked at again. */
+static bool read_metas(int fd, const char *path, struct page_meta metas[2], struct error *err)
+{
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        if (!read_meta(fd, path, 0, &metas[0], err) ||
+            !read_meta(fd, path, (off_t)metas[0].trees[0].pad, &metas[1], err)) {
+            return false;
+        }
+        if (metas_agree(metas)) {
+            return true;
+        }
+    }
+    return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
+}
+
 bool file_read_meta(int fd, const char *path, uint64_t transaction, struct page_meta *out,
                     struct error *err)
 {
     struct page_meta metas[2];
-    if (!read_meta(fd, path, 0, &metas[0], err) ||
-        !read_meta(fd, path, (off_t)metas[0].trees[0].pad, &metas[1], err)) {
+    if (!read_metas(fd, path, metas, err)) {
         return false;
     }
-    size_t place = metas[1].transaction > metas[0].transaction ? 1 : 0;
-    if (transaction > 0) {
-        place = transaction % 2;
-    }
-    if (metas[0].trees[0].pad != metas[1].trees[0].pad || !meta_is_sane(&metas[place], place)) {
-        return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
-    }
-    *out = metas[place];
+    size_t newest = metas[1].transaction > metas[0].transaction ? 1 : 0;
+    *out = metas[transaction > 0 ? transaction % 2 : newest];
     return true;
 }
 

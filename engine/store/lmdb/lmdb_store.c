@@ -12,9 +12,9 @@
 /* Readers: two slots for each reader thread of each process. */
 enum { READERS_MAX = 510, TREES_MAX = 64, FILE_MODE = 0644 };
 
-static const size_t MAP_BYTES = (size_t)1 << 40;
-static const size_t MAP_MIN_BYTES = (size_t)1 << 30;
-static const size_t DEFAULT_MEMORY_BYTES = (size_t)256 << 20;
+static const size_t map_max_bytes = (size_t)1 << 40;
+static const size_t map_min_bytes = (size_t)1 << 30;
+static const size_t default_memory_bytes = (size_t)256 << 20;
 
 static void close_env(struct lmdb_store *store)
 {
@@ -40,9 +40,9 @@ static int open_env_sized(struct lmdb_store *store, unsigned flags, size_t map_b
 /* Address space is free, but may be rationed: then half of it, and so on. */
 static bool open_env(struct lmdb_store *store, unsigned flags, struct error *err)
 {
-    size_t map_bytes = MAP_BYTES;
+    size_t map_bytes = map_max_bytes;
     int rc = open_env_sized(store, flags, map_bytes);
-    while (rc == ENOMEM && map_bytes > MAP_MIN_BYTES) {
+    while (rc == ENOMEM && map_bytes > map_min_bytes) {
         map_bytes /= 2;
         rc = open_env_sized(store, flags, map_bytes);
     }
@@ -198,7 +198,7 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     store->arena = arena_new();
     store->path = copy_text(store->arena, path);
     store->temp_dir = choose_temp_dir(store->arena, path, options->temp_dir);
-    store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
+    store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory_bytes;
     store->mode = options->mode;
     store->lease_fd = -1;
     (void)pthread_mutex_init(&store->dbi_mutex, NULL);

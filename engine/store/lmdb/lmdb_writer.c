@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* LMDB keeps a transaction's changed pages in memory: 12,000 are 48 MB. */
-enum { PAGE_BYTES = 4096, DIRTY_PAGES_MAX = 12000 };
+enum { PAGE_BYTES = 4096, DIRTY_PAGES_MAX = 12000, SPARE_PAGES = 24000 };
 
 bool writer_begin(struct lmdb_store *store, struct error *err)
 {
@@ -120,7 +120,7 @@ bool writer_commit(struct lmdb_store *store, struct error *err)
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
-    (void)set_length(store, 2 * DIRTY_PAGES_MAX + 4 * writer->dirty_pages);
+    (void)set_length(store, SPARE_PAGES + 4 * writer->dirty_pages);
     rc = mdb_txn_commit(writer->txn);
     forget(writer);
     int trimmed = set_length(store, 0);

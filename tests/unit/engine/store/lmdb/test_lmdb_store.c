@@ -175,8 +175,9 @@ static const struct {
 START_TEST(a_spoilt_file_is_an_error_that_says_so)
 {
     spoilt[_i].spoil();
-    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
-        ck_assert_msg(!fixture_open(&table, mode), "%s", spoilt[_i].says);
+    static const enum store_mode modes[] = {STORE_READ, STORE_WRITE};
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_msg(!fixture_open(&table, modes[i]), "%s", spoilt[_i].says);
         ck_assert_msg(table.err.code == spoilt[_i].code, "%s: %s", spoilt[_i].says, table.err.text);
         ck_assert_msg(strstr(table.err.text, spoilt[_i].text) != NULL, "%s: %s", spoilt[_i].says,
                       table.err.text);
