@@ -145,9 +145,11 @@ static bool probe_item(void *worker, const struct stored_item *item, struct scan
         return false;
     }
     const struct pass_result *result = &effect.result;
-    if ((result->fate != PASS_MOVE && result->put_count == 0) ||
-        !key_of_item(&rules->table->keys, item->item, &source, err)) {
-        return err->code == ERROR_NONE;
+    if (result->fate != PASS_MOVE && result->put_count == 0) {
+        return true;
+    }
+    if (!key_of_item(&rules->table->keys, item->item, &source, err)) {
+        return false;
     }
     for (size_t i = 0; i < result->put_count; i++) {
         const struct pass_put *put = &result->puts[i];

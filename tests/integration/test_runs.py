@@ -248,6 +248,14 @@ class ItemErrors(Runs):
         self.assertEqual(real[1, "steps[1]"], (3, 2, 0, 0, 1, 0))
 
 
+    def test_an_item_without_a_new_key_is_an_item_error(self):
+        self.load([item("A", "1", to="x"), item("B", "1"), item("C", "1", to="y")])
+        self.plan(1, {"steps": [{"rekey": {"SK": "${to}"}, "where": "SK = '1'"}]})
+        real = self.rehearse_and_apply(expect=3)
+        self.assertEqual(real[1, "steps[0]"], (3, 2, 0, 0, 1, 0))
+        self.assertEqual(set(refold.items(self.table)), {("A", "x"), ("B", "1"), ("C", "y")})
+
+
 class Collisions(Runs):
     USERS = [item("User#A", "P", n=1), item("user#a", "P", n=2), item("USER#b", "P", n=3), item("x", "y")]
 
