@@ -160,8 +160,9 @@ static bool take_item(const struct wanted *wanted, struct value item, struct fou
 static void say_count(struct invocation *invocation, const char *text, const struct found *found)
 {
     (void)fflush(invocation->out);
-    (void)fprintf(invocation->messages, "%s%.*s items\n", text,
-                  STR_ARG(report_count(invocation->arena, found->count)));
+    (void)fprintf(invocation->messages, "%s%.*s item%s\n", text,
+                  STR_ARG(report_count(invocation->arena, found->count)),
+                  found->count == 1 ? "" : "s");
 }
 
 static void print_sum(struct invocation *invocation, const struct found *found)
