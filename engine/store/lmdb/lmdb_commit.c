@@ -232,28 +232,36 @@ static bool is_taken_within(const struct lmdb_store *store, const struct effect 
     return false;
 }
 
-static int apply_several(struct lmdb_store *store, struct batch *batch, struct effect *effect)
+/* Whether all writes may apply; where not, the outcome says so. */
+static int check_several(struct lmdb_store *store, struct batch *batch, struct effect *effect,
+                         bool *may)
 {
-    int rc = 0;
-    struct found found = {0};
-    for (size_t i = 0; i < effect->count && rc == 0; i++) {
+    *may = false;
+    for (size_t i = 0; i < effect->count; i++) {
         const struct write *write = &effect->writes[i];
-        found = (struct found){0};
+        struct found found = {0};
         if (!target_key(store, batch, effect, write, &found)) {
             return 0;
         }
-        rc = find(store, write, &found);
+        int rc = find(store, write, &found);
         if (!write->overwrite && is_taken_within(store, effect, i, &found.target.key)) {
             found.finding = FINDING_CONFLICT;
         }
-        if (rc == 0 && !check_write(store, batch, effect, write, &found)) {
-            return 0;
+        if (rc != 0 || !check_write(store, batch, effect, write, &found)) {
+            return rc;
         }
     }
-    effect->outcome = OUTCOME_UNCHANGED;
-    for (size_t i = 0; i < effect->count && rc == 0; i++) {
+    *may = true;
+    return 0;
+}
+
+static int apply_several(struct lmdb_store *store, struct batch *batch, struct effect *effect)
+{
+    bool may = false;
+    int rc = check_several(store, batch, effect, &may);
+    for (size_t i = 0; i < effect->count && rc == 0 && may; i++) {
         const struct write *write = &effect->writes[i];
-        found = (struct found){0};
+        struct found found = {0};
         (void)target_key(store, batch, effect, write, &found);
         rc = find(store, write, &found);
         if (rc == 0 && found.finding == FINDING_APPLY) {
