@@ -1,14 +1,19 @@
 #include "plans/place.h"
 
 #include "engine/base/buffer.h"
+#include "engine/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { NAME_SHOWN_BYTES = 64 };
+
 struct place place_member(struct place place, struct str name, struct arena *arena)
 {
-    const char *joint = place.path.len == 0 ? "" : ".";
-    place.path = arena_format(arena, "%.*s%s%.*s", STR_ARG(place.path), joint, STR_ARG(name));
+    struct str shown = utf8_cut(name, NAME_SHOWN_BYTES);
+    place.path =
+        arena_format(arena, "%.*s%s%.*s%s", STR_ARG(place.path), place.path.len == 0 ? "" : ".",
+                     STR_ARG(shown), shown.len < name.len ? "..." : "");
     return place;
 }
 

@@ -32,6 +32,16 @@ static bool eval_part(const struct part *part, const struct expr_scope *scope,
     return true;
 }
 
+/* What no item could hold is not even made. */
+static bool check_room(size_t bytes, struct error *err)
+{
+    if (bytes > ITEM_MAX_BYTES) {
+        return error_set(err, ERROR_ITEM, "the value has over %d bytes, more than an item may",
+                         ITEM_MAX_BYTES);
+    }
+    return true;
+}
+
 /* The S of all words, written once (engine/item/value.h: tag, varint length, bytes). */
 static struct value join(const struct str *words, size_t count, size_t len, struct arena *scratch)
 {
@@ -59,6 +69,9 @@ static bool eval_text(const struct template *template, const struct expr_scope *
             return true;
         }
         len += words[i].len;
+        if (!check_room(len, err)) {
+            return false;
+        }
     }
     *out = join(words, template->count, len, scratch);
     return true;
@@ -68,6 +81,7 @@ static bool eval_text(const struct template *template, const struct expr_scope *
 struct found {
     struct attribute *members;
     size_t count;
+    size_t bytes;
     bool incomplete;
 };
 
@@ -89,6 +103,10 @@ static bool find_members(const struct template *template, const struct expr_scop
         }
         if (!template_is_nothing(v)) {
             found->members[found->count++] = (struct attribute){member->name, v};
+            found->bytes += v.len;
+        }
+        if (!check_room(found->bytes, err)) {
+            return false;
         }
     }
     return true;

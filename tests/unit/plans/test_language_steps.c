@@ -209,6 +209,11 @@ static const struct row faults[] = {
     {"{`rename`: {`a`: `b c`}}", "", "plan: 1:32: steps[0].rename.a: expected an operator"},
     {"{`remove`: [`a`, `b c`]}", "", "plan: 1:32: steps[0].remove[1]: expected an operator"},
     {"{`remove`: [`a = 1`]}", "", "plan: expected a document path, found a = 1"},
+    {"{`set`: {`aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b`: 1}}",
+     "",
+     "plan: 1:96: "
+     "steps[0].set.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...: "
+     "expected an operator or the end, found b"},
     {"{`where`: `a`, `delete`: true}", "",
      "plan: 1:22: steps[0].where: expected a condition, found the value a\n"
      "hint: of a BOOL attribute write a = true"},
