@@ -96,7 +96,7 @@ END_TEST
 START_TEST(parse_json_says_where_it_failed)
 {
     static const struct answer_row row = {
-        "parse_json(S)", "item: parse_json(): S 'text': JSON:1:1: invalid string in json text."};
+        "parse_json(S)", "item: parse_json(): S 'text': JSON:1:1: expected true, false or null"};
     answer_check(&row);
 }
 END_TEST
