@@ -101,32 +101,36 @@ static void report(struct invocation *invocation, const struct ledger *ledger,
     }
 }
 
+static bool say_interrupted(const struct plan *plan, struct error *err)
+{
+    return error_set(err, ERROR_STOPPED,
+                     "interrupted in plan %04" PRIu32 "; what was done is kept\n"
+                     "hint: run the same command again, it goes on from here",
+                     plan->version);
+}
+
 static bool apply_all(struct runner_session *session, const struct pending *pending,
                       struct error *err)
 {
     struct invocation *invocation = session->invocation;
+    size_t count = pending->plans.count;
     struct ledger_record **records =
-        arena_alloc(session->arena, (pending->plans.count + 1) * sizeof(struct ledger_record *));
+        arena_alloc(session->arena, (count + 1) * sizeof(struct ledger_record *));
     size_t done = 0;
     bool ok = true;
-    while (ok && done < pending->plans.count && invocation->exit_status == 0) {
+    while (done < count && invocation->exit_status == 0) {
         ok = runner_apply(session, pending->plans.plans[done], &pending->stages[done],
                           &records[done], err);
-        if (ok && records[done]->state == RUN_FAILED) {
-            invocation->exit_status = error_exit_status(ERROR_ITEM);
+        if (!ok) {
+            break;
         }
-        done += ok ? 1 : 0;
+        bool failed = records[done++]->state == RUN_FAILED;
+        invocation->exit_status = failed ? error_exit_status(ERROR_ITEM) : 0;
     }
     if (ok || done > 0) {
         report(invocation, &session->ledger, records, done);
     }
-    if (!ok && err->code == ERROR_STOPPED) {
-        return error_set(err, ERROR_STOPPED,
-                         "interrupted in plan %04" PRIu32 "; what was done is kept\n"
-                         "hint: run the same command again, it goes on from here",
-                         pending->plans.plans[done]->version);
-    }
-    return ok;
+    return ok || (err->code == ERROR_STOPPED && say_interrupted(pending->plans.plans[done], err));
 }
 
 static bool apply(struct runner_session *session, struct error *err)

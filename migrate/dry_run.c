@@ -31,17 +31,24 @@ static size_t first_stage(const struct rehearsal *rehearsal, size_t plan)
     return record != NULL && ledger_stands(record) ? record->stage : 0;
 }
 
-/* True if a later stage reads the table. */
-static bool is_read_later(const struct rehearsal *rehearsal, size_t plan, size_t stage)
+static bool reads_table(const struct compiled_stages *stages, size_t first)
 {
-    for (size_t p = plan; p < rehearsal->plans->count; p++) {
-        for (size_t s = p == plan ? stage + 1 : 0; s < rehearsal->stages[p].count; s++) {
-            if (rehearsal->stages[p].list[s].stage->kind != STAGE_DROP_INDEX) {
-                return true;
-            }
+    for (size_t i = first; i < stages->count; i++) {
+        if (stages->list[i].stage->kind != STAGE_DROP_INDEX) {
+            return true;
         }
     }
     return false;
+}
+
+/* True if a later stage, of this plan or another, reads the table. */
+static bool is_read_later(const struct rehearsal *rehearsal, size_t plan, size_t stage)
+{
+    bool reads = reads_table(&rehearsal->stages[plan], stage + 1);
+    for (size_t i = plan + 1; i < rehearsal->plans->count; i++) {
+        reads = reads || reads_table(&rehearsal->stages[i], 0);
+    }
+    return reads;
 }
 
 static bool open_overlay(struct rehearsal *rehearsal, struct error *err)

@@ -232,24 +232,28 @@ static bool read_number_32(const cJSON *object, const char *name, uint32_t *out,
     return true;
 }
 
-static bool read_plain(const cJSON *object, struct arena *arena, struct ledger_record *out,
+static bool read_state(const cJSON *object, struct arena *arena, struct ledger_record *out,
                        struct error *err)
 {
     size_t state = 0;
     if (!read_number_32(object, "version", &out->version, err) ||
         !ledger_json_text(object, "name", arena, &out->name, err) ||
         !ledger_json_text(object, "hash", arena, &out->hash, err) ||
-        !read_named(object, "state", state_names, STATE_COUNT, &state, err) ||
-        !read_number_32(object, "stage", &out->stage, err) ||
-        !ledger_json_number(object, "pass", &out->pass, err) ||
-        !read_number_32(object, "segments", &out->segments, err) ||
-        !read_number_32(object, "attempts", &out->attempts, err)) {
+        !read_named(object, "state", state_names, STATE_COUNT, &state, err)) {
         return false;
     }
     out->state = (enum run_state)state;
     return ledger_json_text(object, "started", arena, &out->started, err) &&
            ledger_json_text(object, "ended", arena, &out->ended, err) &&
-           ledger_json_text(object, "who", arena, &out->who, err) &&
+           ledger_json_text(object, "who", arena, &out->who, err);
+}
+
+static bool read_place(const cJSON *object, struct ledger_record *out, struct error *err)
+{
+    return read_number_32(object, "stage", &out->stage, err) &&
+           ledger_json_number(object, "pass", &out->pass, err) &&
+           read_number_32(object, "segments", &out->segments, err) &&
+           read_number_32(object, "attempts", &out->attempts, err) &&
            ledger_json_bool(object, "has_rollback", &out->has_rollback, err) &&
            ledger_json_number(object, "undo_before", &out->undo_before, err) &&
            ledger_json_number(object, "undo_skip", &out->undo_skip, err) &&
@@ -261,7 +265,8 @@ static bool read_record(const cJSON *object, struct arena *arena, struct ledger_
                         struct error *err)
 {
     const cJSON *faults = NULL;
-    return read_plain(object, arena, out, err) && read_steps(object, arena, out, err) &&
+    return read_state(object, arena, out, err) && read_place(object, out, err) &&
+           read_steps(object, arena, out, err) &&
            ledger_json_array(object, "faults", &faults, err) &&
            item_faults_from_json(faults, arena, &out->faults, &out->fault_count, err) &&
            read_changes(object, arena, out, err);

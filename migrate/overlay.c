@@ -209,20 +209,32 @@ static bool gone_item(const struct key_schema *keys, const struct key *key, stru
     return value_map(arena, members, key->count + 1, out, err);
 }
 
-/* One write as puts into the temporary table. */
+/* One write as puts into the temporary table, two at most. */
 static bool translate(const struct overlay *overlay, const struct write *write, struct arena *arena,
-                      struct write *out, size_t *count, struct error *err)
+                      struct effect *out, struct error *err)
 {
     struct write put = {.kind = WRITE_PUT, .overwrite = true};
     if (write->kind == WRITE_DELETE || write->kind == WRITE_MOVE) {
         if (!gone_item(&overlay->table->keys, &write->key, arena, &put.item, err)) {
             return false;
         }
-        out[(*count)++] = put;
+        out->writes[out->count++] = put;
     }
     if (write->kind != WRITE_DELETE) {
         put.item = write->item;
-        out[(*count)++] = put;
+        out->writes[out->count++] = put;
+    }
+    return true;
+}
+
+static bool translate_effect(const struct overlay *overlay, const struct effect *effect,
+                             struct arena *arena, struct effect *out, struct error *err)
+{
+    *out = (struct effect){.writes = arena_alloc(arena, 2 * effect->count * sizeof *out->writes)};
+    for (size_t i = 0; i < effect->count; i++) {
+        if (!translate(overlay, &effect->writes[i], arena, out, err)) {
+            return false;
+        }
     }
     return true;
 }
@@ -233,16 +245,10 @@ static bool commit(struct store *base, struct batch *batch, struct error *err)
     struct overlay *overlay = overlay_of(base);
     struct effect *effects = arena_alloc(batch->arena, (batch->count + 1) * sizeof *effects);
     for (size_t i = 0; i < batch->count; i++) {
-        struct effect *effect = &batch->effects[i];
-        effects[i] = (struct effect){
-            .writes = arena_alloc(batch->arena, 2 * effect->count * sizeof *effects[i].writes)};
-        for (size_t w = 0; w < effect->count; w++) {
-            if (!translate(overlay, &effect->writes[w], batch->arena, effects[i].writes,
-                           &effects[i].count, err)) {
-                return false;
-            }
+        if (!translate_effect(overlay, &batch->effects[i], batch->arena, &effects[i], err)) {
+            return false;
         }
-        effect->outcome = OUTCOME_APPLIED;
+        batch->effects[i].outcome = OUTCOME_APPLIED;
     }
     struct batch puts = {
         .effects = effects, .count = batch->count, .pass = batch->pass, .arena = batch->arena};

@@ -279,10 +279,9 @@ static bool someone_wins(const struct probe_groups *groups, enum collision polic
     return false;
 }
 
-static void close_group(struct probe_groups *groups, const struct key *target,
-                        const struct probe_holder *holder)
+/* What the group is ruled by: on_collision of its claims, or FAIL where that decides nothing. */
+static enum collision policy_of(struct probe_groups *groups, const struct probe_holder *holder)
 {
-    size_t claims = member_count(groups) - groups->first;
     const struct member *winner = member_at(groups, groups->winner);
     enum collision policy = step_of(groups, winner->step)->collision;
     if (policy == COLLISION_KEEP_NEWER && holder != NULL &&
@@ -290,14 +289,19 @@ static void close_group(struct probe_groups *groups, const struct key *target,
         groups->mixed = true;
     }
     bool unsettled = holder != NULL && !holder->settled && decides(policy);
-    if (groups->mixed || unsettled || wants_twice(groups)) {
-        policy = COLLISION_FAIL;
-    }
+    return groups->mixed || unsettled || wants_twice(groups) ? COLLISION_FAIL : policy;
+}
+
+static void close_group(struct probe_groups *groups, const struct key *target,
+                        const struct probe_holder *holder)
+{
+    size_t claims = member_count(groups) - groups->first;
+    enum collision policy = policy_of(groups, holder);
     struct group group = {.policy = policy,
                           .failed = policy == COLLISION_FAIL,
                           .held = holder != NULL,
                           .has_winner = someone_wins(groups, policy, holder),
-                          .step = winner->step,
+                          .step = member_at(groups, groups->winner)->step,
                           .reason = describe(groups, target, holder, claims)};
     member_at(groups, groups->winner)->wins = group.has_winner;
     if (holder != NULL) {
@@ -381,17 +385,24 @@ static bool fail_groups(struct probe_groups *groups, size_t first, size_t end)
     return changed;
 }
 
+/* True if a group failed that had not before. */
+static bool spread_once(struct probe_groups *groups)
+{
+    bool changed = false;
+    for (size_t first = 0, end = 0; first < member_count(groups); first = end) {
+        end = run_end(groups, first);
+        if (run_fails(groups, first, end)) {
+            changed = fail_groups(groups, first, end) || changed;
+        }
+    }
+    return changed;
+}
+
 static void spread_failures(struct probe_groups *groups)
 {
     bool changed = true;
     while (changed) {
-        changed = false;
-        for (size_t first = 0, end = 0; first < member_count(groups); first = end) {
-            end = run_end(groups, first);
-            if (run_fails(groups, first, end) && fail_groups(groups, first, end)) {
-                changed = true;
-            }
-        }
+        changed = spread_once(groups);
     }
 }
 

@@ -16,6 +16,11 @@ static bool look_up(void *context, const struct key *key, struct arena *arena, s
     return true;
 }
 
+static bool would_change(const struct pass_result *result)
+{
+    return result->fate != PASS_UNCHANGED || result->put_count > 0;
+}
+
 /* What a meeting needs besides its result. */
 struct meeting {
     const struct runner_rules *rules;
@@ -168,14 +173,12 @@ static bool leave_out(const struct meeting *meeting, struct verdicts_here here,
 static bool obey(const struct meeting *meeting, struct verdicts_here here,
                  struct runner_effect *out, struct error *err)
 {
-    const struct pass_result *result = &out->result;
-    bool changes = result->fate != PASS_UNCHANGED || result->put_count > 0;
-    if (here.count == 0 || result->fate == PASS_FAILED) {
+    if (here.count == 0 || out->result.fate == PASS_FAILED) {
         return true;
     }
     switch (here.list[0].ruling) {
     case PROBE_FAIL:
-        if (changes) {
+        if (would_change(&out->result)) {
             fail(meeting, here.list[0].step, here.list[0].reason, out);
         }
         return true;
@@ -308,8 +311,7 @@ bool runner_effect_of(const struct runner_rules *rules, struct store_reader *rea
         return false;
     }
     bool ruled = rules->verdicts != NULL && rules->verdicts->count > 0;
-    bool changes = out->result.fate != PASS_UNCHANGED || out->result.put_count > 0;
-    if (!ruled && !changes) {
+    if (!ruled && !would_change(&out->result)) {
         return true;
     }
     if (!key_of_item(&rules->table->keys, item->item, &meeting.key, err)) {
