@@ -28,8 +28,8 @@ enum projection { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_INCLUDE };
 enum index_state {
     INDEX_CREATING, /* declared: its key types are enforced; not filled, cannot be queried */
     INDEX_ACTIVE,
-    INDEX_BEHIND /* a pass changes so much of it that commits leave it alone: queries answer from it
-                    as it was, until store_index_finish() makes it anew */
+    INDEX_BEHIND /* changed so much that commits leave it alone: queries answer from it as it was,
+                    until store_flush() or store_index_finish() has made it anew */
 };
 
 /* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */

@@ -198,8 +198,6 @@ void writer_appended(struct lmdb_store *store, size_t bytes);
 /* The estimate is so high that the transaction should be committed. */
 bool writer_is_full(const struct lmdb_store *store);
 
-bool lmdb_flush(struct store *base, struct error *err);
-
 /* ---------------------------------------------------------------- lmdb_index.c */
 
 /* Makes the index's B-tree, or empties one that an attempt broken off has left; durable. */
@@ -230,6 +228,7 @@ int control_apply(struct lmdb_store *store, const struct batch *batch);
 /* ---------------------------------------------------------------- the rest of the interface */
 
 bool lmdb_commit(struct store *base, struct batch *batch, struct error *err);
+bool lmdb_flush(struct store *base, struct error *err);
 bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err);
 void lmdb_reader_close(struct store_reader *base);
 bool lmdb_read_page(struct store_reader *base, struct segment segment, struct str cursor,

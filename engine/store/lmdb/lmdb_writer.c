@@ -127,8 +127,3 @@ bool writer_commit(struct lmdb_store *store, struct error *err)
     rc = rc == 0 ? trimmed : rc;
     return rc == 0 || lmdb_error(store, rc, "writing", err);
 }
-
-bool lmdb_flush(struct store *base, struct error *err)
-{
-    return writer_commit(lmdb_of(base), err);
-}
