@@ -160,11 +160,7 @@ static const struct pass_put *find_put(const struct flow *flow, const struct key
 
 bool flow_put(struct flow *flow, const struct compiled_step *compiled)
 {
-    if (is_skipped(flow)) {
-        flow->outcomes[flow->step] = STEP_SKIPPED;
-        return true;
-    }
-    struct pass_put put = {.step = flow->step};
+    struct pass_put put = {.step = flow->step, .left_out = is_skipped(flow)};
     if (!make_item(flow, &compiled->step.put, &put.item) ||
         !flow_check(flow, put.item, true, &put.key)) {
         return false;
@@ -173,7 +169,10 @@ bool flow_put(struct flow *flow, const struct compiled_step *compiled)
     if (other != NULL && !value_equal(other->item, put.item)) {
         return error_set(flow->err, ERROR_ITEM, "puts a second item under the key of another put");
     }
-    flow->outcomes[flow->step] = other == NULL ? STEP_WRITTEN : STEP_UNCHANGED;
+    bool left_out = put.left_out || (other != NULL && other->left_out);
+    flow->outcomes[flow->step] = left_out        ? STEP_SKIPPED
+                                 : other == NULL ? STEP_WRITTEN
+                                                 : STEP_UNCHANGED;
     if (other == NULL) {
         if (flow->puts == NULL) {
             flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);

@@ -28,7 +28,7 @@ struct pass {
     const struct pass_table *table;
     const struct compiled_step *steps;
     size_t step_count;
-    const bool *checks_index; /* by the table's indexes: a changed item must fit it */
+    const bool *checks_index; /* by the table's indexes: the pass writes attributes of its key */
     bool item_proved;         /* convergence of the item itself; puts are always tried */
 };
 

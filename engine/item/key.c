@@ -127,6 +127,24 @@ bool key_of_index(const struct key_schema *schema, struct value item, struct key
     return true;
 }
 
+static bool attributes_equal(const struct key_attribute *attributes, size_t count, struct value a,
+                             struct value b)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!value_equal(value_member(a, attributes[i].name),
+                         value_member(b, attributes[i].name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool key_attributes_equal(const struct key_schema *schema, struct value a, struct value b)
+{
+    return attributes_equal(schema->partition, schema->partition_count, a, b) &&
+           attributes_equal(schema->sort, schema->sort_count, a, b);
+}
+
 bool key_equal(const struct key *a, const struct key *b)
 {
     if (a->count != b->count) {

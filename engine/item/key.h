@@ -48,6 +48,9 @@ MUST_CHECK bool key_of_item(const struct key_schema *schema, struct value item, 
 MUST_CHECK bool key_of_index(const struct key_schema *schema, struct value item, struct key *out,
                              bool *present, struct error *err);
 
+/* True if two items are alike, in value or lack, in all attributes of the schema. */
+bool key_attributes_equal(const struct key_schema *schema, struct value a, struct value b);
+
 bool key_equal(const struct key *a, const struct key *b);
 struct key key_copy(const struct key *key, struct arena *arena);
 

@@ -78,37 +78,18 @@ static int find(struct lmdb_store *store, const struct write *write, struct foun
 
 /* --- what DynamoDB refuses --- */
 
-static bool attributes_equal(const struct key_attribute *attributes, size_t count, struct value a,
-                             struct value b)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!value_equal(value_member(a, attributes[i].name),
-                         value_member(b, attributes[i].name))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* An index may have been made over items that it must leave out: what an update leaves as it was
  * is not refused. */
-static bool is_left_as_it_was(const struct key_schema *index, struct value before,
-                              struct value after)
-{
-    return !value_is_missing(before) &&
-           attributes_equal(index->partition, index->partition_count, before, after) &&
-           attributes_equal(index->sort, index->sort_count, before, after);
-}
-
 static bool check_index_keys(const struct lmdb_schema *schema, struct value before,
                              struct value after, struct error *err)
 {
+    bool stood = !value_is_missing(before);
     for (size_t i = 0; i < schema->index_count; i++) {
         const struct index_desc *index = &schema->indexes[i].desc;
         struct key key;
         bool present = false;
         if (!key_of_index(&index->keys, after, &key, &present, err) &&
-            !is_left_as_it_was(&index->keys, before, after)) {
+            !(stood && key_attributes_equal(&index->keys, before, after))) {
             return error_wrap(err, "index %.*s", STR_ARG(index->name));
         }
     }
