@@ -21,7 +21,7 @@ static const struct option options[] = {
     {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
     {"rejects", "FILE", "go on without rows that give no item; they are written there"},
     {"jobs", "N", "connections or threads that read (default 2)"},
-    {"memory", "MB", "memory for sorting (default 256)"},
+    {"memory", "MB", "memory for sorting (default 64)"},
     {"temp", "DIR", "where sorting may write (default $TMPDIR, or beside the table)"},
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 256, MEMORY_MAX_MB = 1 << 20 };
+enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 64, MEMORY_MAX_MB = 1 << 20 };
 
 static bool read_conflict(const char *text, enum import_conflict *out, struct error *err)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS = 2, MEMORY_BYTES = 256 << 20 };
+enum { JOBS = 2, MEMORY_BYTES = 64 << 20 };
 
 /* The derived items' own table, in a folder of its own. */
 struct derived {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Of each worker's sorter; what does not fit is sorted on disk. */
-enum { SORT_MEMORY_BYTES = 64 << 20 };
+enum { SORT_MEMORY_BYTES = 32 << 20 };
 
 struct probe {
     const struct runner_session *session;

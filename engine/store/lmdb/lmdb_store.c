@@ -14,7 +14,7 @@ enum { READERS_MAX = 510, TREES_MAX = 64, FILE_MODE = 0644 };
 
 static const size_t map_max_bytes = (size_t)1 << 40;
 static const size_t map_min_bytes = (size_t)1 << 30;
-static const size_t default_memory_bytes = (size_t)256 << 20;
+static const size_t default_memory_bytes = (size_t)32 << 20;
 
 static void close_env(struct lmdb_store *store)
 {
