@@ -145,26 +145,35 @@ static bool open_standing(struct invocation *invocation, bool writes, struct imp
            import_state_read(table->reader, invocation->arena, &table->last, &table->has_last, err);
 }
 
+/* A table that a broken-off import has made holds nothing that anybody relies on: it is made anew.
+ */
+static void forget_half_made(struct invocation *invocation, bool writes, struct import_table *table)
+{
+    if (!table->exists || !table->last.loading || !table->last.created) {
+        return;
+    }
+    close_handles(table);
+    if (writes) {
+        remove_files(invocation);
+    }
+    *table = (struct import_table){.exists = false};
+}
+
 bool import_table_open(struct invocation *invocation, const struct import_wish *wish, bool writes,
                        struct import_table *out, struct error *err)
 {
     struct import_table table = {.exists = target_exists(invocation->table)};
     bool ok = !table.exists || open_standing(invocation, writes, &table, err);
-    if (ok && table.exists && table.has_last && table.last.loading && table.last.created) {
-        /* It holds nothing that anybody relies on: it is made anew. */
-        close_handles(&table);
-        if (writes) {
-            remove_files(invocation);
-        }
-        table = (struct import_table){.exists = false};
+    if (ok) {
+        forget_half_made(invocation, writes, &table);
+        ok = table.exists ? check_standing(&table.desc, wish, err)
+                          : describe_new(wish, &table.desc, err);
     }
-    ok = ok && (table.exists ? check_standing(&table.desc, wish, err)
-                             : describe_new(wish, &table.desc, err));
     if (!ok) {
         close_handles(&table);
         return false;
     }
-    table.resumes = table.has_last && table.last.loading && !table.last.was_empty;
+    table.resumes = table.last.loading && !table.last.was_empty;
     *out = table;
     return true;
 }
@@ -188,7 +197,7 @@ bool import_table_make(struct invocation *invocation, struct import_table *table
     if (!table->exists) {
         return create(invocation, table, options, err);
     }
-    if (table->has_last && table->last.loading && table->last.was_empty) {
+    if (table->last.loading && table->last.was_empty) {
         return store_load_abort(table->store, err) &&
                store_describe(table->store, invocation->arena, &table->desc, err);
     }

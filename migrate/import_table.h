@@ -24,7 +24,7 @@ struct import_table {
     bool exists;
     struct store *store; /* NULL until it is opened or made */
     struct store_reader *reader;
-    struct import_record last; /* of the last import into it */
+    struct import_record last; /* of the last import into it, where has_last; else all zero */
     bool has_last;
     bool resumes; /* the last import was broken off, and had found the table with items */
 };

@@ -123,20 +123,27 @@ static void compare_items(struct walk *walk, const struct side *wanted, const st
     tell(walk, &found->key, "differs in ", names);
 }
 
+/* Tells what the items at hand are to each other. */
+static void compare_next(struct walk *walk, const struct side *wanted, const struct side *found,
+                         int order)
+{
+    if (order < 0) {
+        tell(walk, &wanted->key, "is missing", STR(""));
+    } else if (order > 0) {
+        tell(walk, &found->key, "stands in the table, but nothing gives it", STR(""));
+    } else {
+        compare_items(walk, wanted, found);
+    }
+    walk->counts.wanted += order <= 0 ? 1 : 0;
+}
+
 static bool compare_all(struct walk *walk, struct side *wanted, struct side *found,
                         struct error *err)
 {
     bool ok = next_item(walk, wanted, err) && next_item(walk, found, err);
     while (ok && !(value_is_missing(wanted->item) && value_is_missing(found->item))) {
         int order = next_order(wanted, found);
-        if (order < 0) {
-            tell(walk, &wanted->key, "is missing", STR(""));
-        } else if (order > 0) {
-            tell(walk, &found->key, "stands in the table, but nothing gives it", STR(""));
-        } else {
-            compare_items(walk, wanted, found);
-        }
-        walk->counts.wanted += order <= 0 ? 1 : 0;
+        compare_next(walk, wanted, found, order);
         ok = (order > 0 || next_item(walk, wanted, err)) &&
              (order < 0 || next_item(walk, found, err));
     }

@@ -187,32 +187,46 @@ static bool read_items(const struct map_reader *entity, struct map_embed_list *e
     return true;
 }
 
+/* What is read of an entity besides its items. */
+static bool read_entity_rows(const struct map_reader *reader, struct map_embed_list *embeds,
+                             struct map_entity *out, struct error *err)
+{
+    struct map_reader name = map_reader_member(reader, "name");
+    struct map_reader where = map_reader_member(reader, "where");
+    struct map_reader when = map_reader_member(reader, "when");
+    return (name.json == NULL || place_text(&name.place, name.json, &out->name, err)) &&
+           map_read_rows(reader, &out->rows, err) && map_read_sql(&where, &out->where, err) &&
+           map_read_condition(&when, &out->when, &out->when_place, err) &&
+           map_read_body(reader, embeds, &out->body, err);
+}
+
 static bool read_entity(const struct map_reader *reader, struct map_entity *out, struct error *err)
 {
     static const char *const names[] = {"name",    "from",  "where", "when",  "key",    "set",
                                         "columns", "items", "join",  "embed", "policy", NULL};
-    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
-        !place_members(&reader->place, reader->json, names, err)) {
-        return false;
-    }
-    struct map_reader name = map_reader_member(reader, "name");
-    struct map_reader where = map_reader_member(reader, "where");
-    struct map_reader when = map_reader_member(reader, "when");
     struct map_embed_list embeds = {0};
-    out->offset = reader->json->offset;
-    if ((name.json != NULL && !place_text(&name.place, name.json, &out->name, err)) ||
-        !map_read_rows(reader, &out->rows, err) || !map_read_sql(&where, &out->where, err) ||
-        !map_read_condition(&when, &out->when, &out->when_place, err) ||
-        !map_read_body(reader, &embeds, &out->body, err) ||
-        !read_items(reader, &embeds, out, err)) {
+    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
+        !place_members(&reader->place, reader->json, names, err) ||
+        !read_entity_rows(reader, &embeds, out, err) || !read_items(reader, &embeds, out, err)) {
         return false;
     }
+    out->offset = reader->json->offset;
     out->rows.embeds = embeds.list;
     out->rows.embed_count = embeds.count;
     if (out->name.len == 0) {
         out->name = out->rows.from.as.len > 0 ? out->rows.from.as : out->rows.from.table;
     }
     return true;
+}
+
+static bool has_entity(const struct map_entity *entities, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(entities[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool read_entities(const struct map_reader *root, struct map *out, struct error *err)
@@ -230,12 +244,10 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
         if (!read_entity(&entity, &entities[i], err)) {
             return false;
         }
-        for (size_t k = 0; k < i; k++) {
-            if (str_equal(entities[k].name, entities[i].name)) {
-                return place_error(&entity.place, entity.json->offset, err,
-                                   "two entities are called %.*s: give one a \"name\"",
-                                   STR_ARG(entities[i].name));
-            }
+        if (has_entity(entities, i, entities[i].name)) {
+            return place_error(&entity.place, entity.json->offset, err,
+                               "two entities are called %.*s: give one a \"name\"",
+                               STR_ARG(entities[i].name));
         }
     }
     out->entities = entities;
@@ -243,30 +255,42 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
     return true;
 }
 
+static void write_scalar(const struct json *json, struct buffer *out)
+{
+    switch (json->kind) {
+    case JSON_STRING:
+        json_write_string(out, json->text);
+        break;
+    case JSON_NUMBER:
+        buffer_add(out, json->text);
+        break;
+    case JSON_BOOL:
+        buffer_add(out, json->boolean ? STR("true") : STR("false"));
+        break;
+    default:
+        buffer_add(out, STR("null"));
+        break;
+    }
+}
+
 /* The tree without comments and white space. Members keep their order: joins are made in it. */
 static void write_canonical(const struct json *json, struct buffer *out)
 {
-    if (json->kind == JSON_STRING) {
-        json_write_string(out, json->text);
+    bool object = json->kind == JSON_OBJECT;
+    if (!object && json->kind != JSON_ARRAY) {
+        write_scalar(json, out);
         return;
     }
-    if (json->kind != JSON_ARRAY && json->kind != JSON_OBJECT) {
-        buffer_add(out, json->kind == JSON_NUMBER ? json->text
-                        : json->kind == JSON_NULL ? STR("null")
-                        : json->boolean           ? STR("true")
-                                                  : STR("false"));
-        return;
-    }
-    buffer_add_char(out, json->kind == JSON_ARRAY ? '[' : '{');
+    buffer_add_char(out, object ? '{' : '[');
     for (size_t i = 0; i < json->count; i++) {
-        if (json->kind == JSON_OBJECT) {
+        if (object) {
             json_write_string(out, json->items[i].name);
             buffer_add_char(out, ':');
         }
         write_canonical(&json->items[i], out);
         buffer_add_char(out, ',');
     }
-    buffer_add_char(out, json->kind == JSON_ARRAY ? ']' : '}');
+    buffer_add_char(out, object ? '}' : ']');
 }
 
 static struct str map_hash(const struct json *json, struct arena *arena)

@@ -7,8 +7,7 @@
 
 /* What all of a map is bound with. */
 struct map_binder {
-    const struct table_desc *table;
-    const struct map_catalogue *catalogue;
+    const struct map_bind_options *options;
     struct arena *arena;
 };
 

@@ -86,14 +86,21 @@ static bool find_class(struct pg_catalog *catalog, struct str table, struct clas
     return true;
 }
 
+static size_t column_index(const struct pg_relation *relation, struct str name)
+{
+    size_t i = 0;
+    while (i < relation->column_count && !str_equal(relation->columns[i], name)) {
+        i++;
+    }
+    return i;
+}
+
 static bool check_columns(const struct pg_relation *relation, struct error *err)
 {
     for (size_t i = 0; i < relation->column_count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (str_equal(relation->columns[i], relation->columns[k])) {
-                return error_set(err, ERROR_PLAN, "the query has two columns \"%.*s\"",
-                                 STR_ARG(relation->columns[i]));
-            }
+        if (column_index(relation, relation->columns[i]) < i) {
+            return error_set(err, ERROR_PLAN, "the query has two columns \"%.*s\"",
+                             STR_ARG(relation->columns[i]));
         }
     }
     return true;
@@ -103,17 +110,17 @@ static bool find_columns(struct pg_catalog *catalog, struct pg_relation *out, st
 {
     struct arena *arena = catalog->arena;
     struct str sql = arena_format(arena, "SELECT * FROM %.*s AS refold_rows", STR_ARG(out->sql));
-    struct pg_result_column *columns;
-    size_t count;
-    if (!pg_session_describe(catalog->session, sql.ptr, arena, &columns, &count, err)) {
+    struct pg_result_columns columns;
+    if (!pg_session_describe(catalog->session, sql.ptr, arena, &columns, err)) {
         return false;
     }
+    size_t count = columns.count;
     struct str *names = arena_zero(arena, (count + 1) * sizeof *names);
     const struct pg_type **types = arena_zero(arena, (count + 1) * sizeof(struct pg_type *));
     bool *unlisted = arena_zero(arena, count + 1);
     for (size_t i = 0; i < count; i++) {
-        names[i] = columns[i].name;
-        if (!pg_types_find(catalog->types, columns[i].type, &types[i], err)) {
+        names[i] = columns.list[i].name;
+        if (!pg_types_find(catalog->types, columns.list[i].type, &types[i], err)) {
             return false;
         }
         unlisted[i] = types[i]->unlisted;
@@ -123,15 +130,6 @@ static bool find_columns(struct pg_catalog *catalog, struct pg_relation *out, st
     out->unlisted = unlisted;
     out->column_count = count;
     return !out->is_query || check_columns(out, err);
-}
-
-static size_t column_index(const struct pg_relation *relation, struct str name)
-{
-    size_t i = 0;
-    while (i < relation->column_count && !str_equal(relation->columns[i], name)) {
-        i++;
-    }
-    return i;
 }
 
 /* Unique indexes over plain columns, the primary key first. */
@@ -266,17 +264,21 @@ bool pg_catalog_describe(void *context, const struct map_from *from, struct map_
     return true;
 }
 
+static void list_leaf(const struct pg_leaf *leaf, bool by_oid, struct buffer *out)
+{
+    if (leaf->is_lockable) {
+        buffer_add(out, out->len > 0 ? STR(", ") : STR(""));
+        buffer_add(out, by_oid ? STR("") : STR("ONLY "));
+        buffer_add(out, by_oid ? leaf->oid : leaf->sql);
+    }
+}
+
 /* The tables that can be locked, as a list for SQL; empty if there are none. */
 static void list_leaves(const struct pg_catalog *catalog, bool by_oid, struct buffer *out)
 {
     for (const struct described *one = catalog->described; one != NULL; one = one->next) {
         for (size_t i = 0; i < one->relation->leaf_count; i++) {
-            const struct pg_leaf *leaf = &one->relation->leaves[i];
-            if (leaf->is_lockable) {
-                buffer_add(out, out->len > 0 ? STR(", ") : STR(""));
-                buffer_add(out, by_oid ? STR("") : STR("ONLY "));
-                buffer_add(out, by_oid ? leaf->oid : leaf->sql);
-            }
+            list_leaf(&one->relation->leaves[i], by_oid, out);
         }
     }
 }

@@ -156,15 +156,15 @@ static bool decode_rows(const struct pg_rows_plan *plan, struct str text, struct
            error_set(err, ERROR_SOURCE, "not the text of an array of rows");
 }
 
-static bool decode_embed(const struct pg_rows_plan *plan, size_t index, struct str text,
-                         struct arena *arena, struct value *out, struct error *err)
+static bool decode_embed(const struct pg_embed_plan *plan, struct str text, struct arena *arena,
+                         struct value *out, struct error *err)
 {
-    const struct map_embed *embed = plan->bound->embeds[index].embed;
     struct row_list list = {0};
-    if (text.ptr != NULL && !decode_rows(&plan->embeds[index].rows, text, arena, &list, err)) {
-        return error_wrap(err, "embed %.*s", STR_ARG(embed->name));
+    if (text.ptr != NULL && !decode_rows(&plan->rows, text, arena, &list, err)) {
+        return error_wrap(err, "embed %.*s", STR_ARG(plan->embed->name));
     }
-    return map_make_embed(embed, list.rows, list.count, arena, out, err);
+    struct map_values rows = {list.rows, list.count};
+    return map_make_embed(plan->embed, rows, arena, out, err);
 }
 
 bool pg_decode_row(const struct pg_rows_plan *plan, const struct str *fields, struct arena *arena,
@@ -176,7 +176,7 @@ bool pg_decode_row(const struct pg_rows_plan *plan, const struct str *fields, st
         return false;
     }
     for (size_t i = 0; i < embed_count; i++) {
-        if (!decode_embed(plan, i, fields[i], arena, &values[i], err)) {
+        if (!decode_embed(&plan->embeds[i], fields[i], arena, &values[i], err)) {
             return false;
         }
     }

@@ -1,5 +1,7 @@
 #include "importers/postgres/pg_plan.h"
 
+#include <assert.h>
+
 /* Planning one entity. */
 struct planner {
     struct arena *arena;
@@ -99,6 +101,7 @@ static bool plan_columns(struct planner *planner, struct pg_rows_plan *plan, siz
 
 static void add_flags(struct planner *planner, struct pg_rows_plan *plan, size_t most)
 {
+    assert(plan->guarded != NULL);
     const struct map_rows *rows = plan->bound->rows;
     struct pg_flag *flags = arena_zero(planner->arena, (most + 1) * sizeof *flags);
     size_t count = 0;
@@ -119,6 +122,16 @@ static void add_flags(struct planner *planner, struct pg_rows_plan *plan, size_t
     plan->flag_count = count;
 }
 
+static bool is_own_join(const struct map_embed *embed, struct str relation)
+{
+    for (size_t i = 0; i < embed->rows.join_count; i++) {
+        if (str_equal(relation, embed->rows.joins[i].alias)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Grouping needs every outer column to stand outside the embed: none of its own joins. */
 static bool can_group(const struct map_embed *embed, const struct map_bound_rows *bound,
                       struct planner *planner, struct pg_on *on)
@@ -127,10 +140,8 @@ static bool can_group(const struct map_embed *embed, const struct map_bound_rows
         return false;
     }
     for (size_t i = 0; i < on->count; i++) {
-        for (size_t k = 0; k < embed->rows.join_count; k++) {
-            if (str_equal(on->outer[i].relation, embed->rows.joins[k].alias)) {
-                return false;
-            }
+        if (is_own_join(embed, on->outer[i].relation)) {
+            return false;
         }
     }
     return true;
@@ -148,6 +159,7 @@ static bool plan_rows(struct planner *planner, struct pg_rows_plan *plan, struct
     struct pg_embed_plan *embeds = arena_zero(planner->arena, (embed_count + 1) * sizeof *embeds);
     for (size_t i = 0; i < embed_count; i++) {
         const struct map_bound_embed *embed = &bound->embeds[i];
+        embeds[i].embed = embed->embed;
         embeds[i].number = planner->embeds++;
         embeds[i].grouped = can_group(embed->embed, &embed->rows, planner, &embeds[i].on);
         embeds[i].rows.bound = &embed->rows;

@@ -51,6 +51,7 @@ struct pg_rows_plan {
 };
 
 struct pg_embed_plan {
+    const struct map_embed *embed;
     struct pg_rows_plan rows;
     size_t number; /* tells the embeds of an entity apart */
     bool grouped;  /* else LATERAL */

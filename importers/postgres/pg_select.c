@@ -212,15 +212,14 @@ static void add_only_referred(const struct pg_rows_plan *parent, const struct pg
 }
 
 static void add_grouped(const struct pg_rows_plan *parent, const struct pg_embed_plan *embed,
-                        const struct map_embed *how, const struct pg_range *range,
-                        struct buffer *out)
+                        const struct pg_range *range, struct buffer *out)
 {
     buffer_add(out, STR(" LEFT JOIN (SELECT "));
     for (size_t i = 0; i < embed->on.count; i++) {
         add_column(out, embed->on.inner[i].relation, embed->on.inner[i].column);
         buffer_format(out, " AS k%zu, ", i);
     }
-    add_rows(&embed->rows, how, out);
+    add_rows(&embed->rows, embed->embed, out);
     add_source(&embed->rows, pg_plan_relation(&embed->rows, 0)->sql, NULL, out);
     if (range != NULL && range->by_page) {
         add_only_referred(parent, &embed->on, range, out);
@@ -235,14 +234,13 @@ static void add_grouped(const struct pg_rows_plan *parent, const struct pg_embed
     }
 }
 
-static void add_lateral(const struct pg_embed_plan *embed, const struct map_embed *how,
-                        struct buffer *out)
+static void add_lateral(const struct pg_embed_plan *embed, struct buffer *out)
 {
     buffer_add(out, STR(" LEFT JOIN LATERAL (SELECT "));
-    add_rows(&embed->rows, how, out);
+    add_rows(&embed->rows, embed->embed, out);
     add_source(&embed->rows, pg_plan_relation(&embed->rows, 0)->sql, NULL, out);
     buffer_add(out, STR(" WHERE "));
-    add_condition(out, how->on.text);
+    add_condition(out, embed->embed->on.text);
     buffer_format(out, ") AS refold_e%zu ON true", embed->number);
 }
 
@@ -256,11 +254,10 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
         add_join(plan, i, out);
     }
     for (size_t i = 0; i < plan->bound->rows->embed_count; i++) {
-        const struct map_embed *how = plan->bound->embeds[i].embed;
         if (plan->embeds[i].grouped) {
-            add_grouped(plan, &plan->embeds[i], how, range, out);
+            add_grouped(plan, &plan->embeds[i], range, out);
         } else {
-            add_lateral(&plan->embeds[i], how, out);
+            add_lateral(&plan->embeds[i], out);
         }
     }
 }
@@ -274,22 +271,30 @@ static void add_leaf_source(const struct pg_rows_plan *plan, const struct pg_ran
     buffer_free(&only);
 }
 
+/* What is fetched behind the plan's fields. */
+static void add_more_fields(const struct pg_select *select, const struct pg_range *range,
+                            struct buffer *out)
+{
+    const struct pg_relation *relation = pg_plan_relation(select->plan, 0);
+    size_t written = pg_plan_field_count(select->plan);
+    for (size_t i = 0; i < select->more_count; i++) {
+        buffer_add(out, written++ > 0 ? STR(", ") : STR(""));
+        add_column(out, relation->name, relation->columns[select->more_columns[i]]);
+    }
+    if (select->with_ctid && range->leaf != NULL && range->leaf->has_pages) {
+        buffer_add(out, written > 0 ? STR(", ") : STR(""));
+        add_column(out, relation->name, STR("ctid"));
+    }
+}
+
 void pg_select_write(const struct pg_select *select, const struct pg_range *range,
                      struct buffer *out)
 {
     const struct pg_rows_plan *plan = select->plan;
     const struct pg_relation *relation = pg_plan_relation(plan, 0);
-    size_t fields = pg_plan_field_count(plan);
     buffer_add(out, STR("SELECT "));
     add_fields(plan, out);
-    for (size_t i = 0; i < select->more_count; i++) {
-        buffer_add(out, fields++ > 0 ? STR(", ") : STR(""));
-        add_column(out, relation->name, relation->columns[select->more_columns[i]]);
-    }
-    if (select->with_ctid && range->leaf != NULL && range->leaf->has_pages) {
-        buffer_add(out, fields++ > 0 ? STR(", ") : STR(""));
-        add_column(out, relation->name, STR("ctid"));
-    }
+    add_more_fields(select, range, out);
     if (range->leaf == NULL) {
         add_source(plan, relation->sql, range, out);
     } else {

@@ -148,8 +148,21 @@ bool pg_session_run(struct pg_session *session, const char *sql, struct error *e
     return ok;
 }
 
+static void copy_columns(const PGresult *described, struct arena *arena,
+                         struct pg_result_columns *out)
+{
+    size_t count = (size_t)PQnfields(described);
+    struct pg_result_column *list = arena_zero(arena, (count + 1) * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = PQfname(described, (int)i);
+        list[i].name = arena_copy(arena, (struct str){name, strlen(name)});
+        list[i].type = PQftype(described, (int)i);
+    }
+    *out = (struct pg_result_columns){list, count};
+}
+
 bool pg_session_describe(struct pg_session *session, const char *sql, struct arena *arena,
-                         struct pg_result_column **out, size_t *count, struct error *err)
+                         struct pg_result_columns *out, struct error *err)
 {
     PGresult *described = NULL;
     PGresult *prepared = PQprepare(session->connection, "", sql, 0, NULL);
@@ -159,13 +172,7 @@ bool pg_session_describe(struct pg_session *session, const char *sql, struct are
         ok = PQresultStatus(described) == PGRES_COMMAND_OK;
     }
     if (ok) {
-        *count = (size_t)PQnfields(described);
-        *out = arena_zero(arena, (*count + 1) * sizeof **out);
-        for (size_t i = 0; i < *count; i++) {
-            const char *name = PQfname(described, (int)i);
-            (*out)[i].name = arena_copy(arena, (struct str){name, strlen(name)});
-            (*out)[i].type = PQftype(described, (int)i);
-        }
+        copy_columns(described, arena, out);
     } else {
         (void)result_error(session, described == NULL ? prepared : described, err);
     }

@@ -54,9 +54,13 @@ struct pg_result_column {
     struct str name;
     uint32_t type; /* OID */
 };
+struct pg_result_columns {
+    struct pg_result_column *list;
+    size_t count;
+};
 MUST_CHECK bool pg_session_describe(struct pg_session *session, const char *sql,
-                                    struct arena *arena, struct pg_result_column **out,
-                                    size_t *count, struct error *err);
+                                    struct arena *arena, struct pg_result_columns *out,
+                                    struct error *err);
 
 /* Starts "COPY (…) TO STDOUT". ERROR_STOPPED: *stop became true. */
 MUST_CHECK bool pg_session_copy(struct pg_session *session, const char *sql,

@@ -110,11 +110,24 @@ static bool find_multirange(struct pg_types *types, struct pg_type *out, struct 
                             : error_set(err, ERROR_SOURCE, "a multirange without a range"));
 }
 
-/* Sets what `out` converts by, for a type that is no base type. */
-static bool find_parts(struct pg_types *types, const struct type_row *row, struct pg_type *out,
-                       struct error *err)
+static bool find_base(struct pg_types *types, const struct type_row *row, struct pg_type *out,
+                      struct error *err)
+{
+    if (row->category.ptr[0] == 'A' && row->element != 0 && row->varying) {
+        out->convert = pg_convert_array;
+        return pg_types_find(types, row->element, &out->element, err);
+    }
+    (void)pg_type_base(row->name, out);
+    return true;
+}
+
+/* Sets what `out` converts by. */
+static bool find_conversion(struct pg_types *types, const struct type_row *row, struct pg_type *out,
+                            struct error *err)
 {
     switch (row->kind.ptr[0]) {
+    case 'b':
+        return find_base(types, row, out, err);
     case 'e':
         out->convert = pg_convert_text;
         return true;
@@ -150,18 +163,8 @@ static bool read_type(struct pg_types *types, uint32_t oid, const struct pg_type
             : arena_format(types->arena, "%.*s.%.*s", STR_ARG(row.schema), STR_ARG(row.name));
     type->delimiter = row.delimiter.ptr[0];
     type->is_long = row.varying;
-    if (row.kind.ptr[0] == 'b' && row.category.ptr[0] == 'A' && row.element != 0 && row.varying) {
-        type->convert = pg_convert_array;
-        if (!pg_types_find(types, row.element, &type->element, err)) {
-            return false;
-        }
-    } else if (row.kind.ptr[0] == 'b') {
-        (void)pg_type_base(row.name, type);
-    } else if (!find_parts(types, &row, type, err)) {
-        return false;
-    }
     *out = type;
-    return true;
+    return find_conversion(types, &row, type, err);
 }
 
 bool pg_types_find(struct pg_types *types, uint32_t oid, const struct pg_type **out,
