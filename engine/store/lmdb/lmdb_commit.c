@@ -67,10 +67,10 @@ static int find(struct lmdb_store *store, const struct write *write, struct foun
     int rc = 0;
     if (write->kind == WRITE_PUT || write->kind == WRITE_MOVE) {
         struct key key = found->target.key;
-        rc = items_find(store, &key, &found->target);
+        rc = items_find(store, &key, 0, &found->target);
     }
     if (write->kind != WRITE_PUT && rc == 0) {
-        rc = items_find(store, &write->key, &found->source);
+        rc = items_find(store, &write->key, write->stamp, &found->source);
     }
     found->finding = rc == 0 ? judge(write, found) : FINDING_STALE;
     return rc;
@@ -127,7 +127,7 @@ static int apply(struct lmdb_store *store, const struct batch *batch, const stru
     }
     if (rc == 0 && write->kind == WRITE_MOVE) {
         struct key key = found->target.key;
-        rc = items_find(store, &key, &found->target);
+        rc = items_find(store, &key, 0, &found->target);
     }
     if (rc == 0 && write->kind != WRITE_DELETE) {
         const struct standing *place =

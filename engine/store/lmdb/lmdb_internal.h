@@ -272,7 +272,8 @@ MUST_CHECK bool page_begin(struct lmdb_reader *reader, struct error *err);
 /* Room for one more item in the page's array. */
 struct stored_item *page_slot(struct lmdb_reader *reader, size_t count);
 
-/* The item of this key by a cursor on the items; MDB_NOTFOUND. A damaged record: MDB_CORRUPTED. */
+/* The item of this key by a cursor on the items; MDB_NOTFOUND. A damaged record: MDB_CORRUPTED.
+ * out->stamp is a version of which it is known that its checksum holds, or 0. */
 int find_item(const struct tree *items, MDB_cursor *cursor, const struct key *key,
               struct entry_key *scratch, struct stored_item *out);
 

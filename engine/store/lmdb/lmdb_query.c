@@ -232,6 +232,7 @@ static int follow_entry(struct lmdb_reader *reader, const struct range *range, M
     if (table_key.ptr == NULL || !key_decode(table_key, parts, &key, &ignored)) {
         return MDB_CORRUPTED;
     }
+    *out = (struct stored_item){0};
     return find_item(&range->items, reader->page_items, &key, &reader->key, out);
 }
 

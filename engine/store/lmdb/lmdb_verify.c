@@ -149,7 +149,7 @@ static int leads_back(struct verify *verify, const struct tree *tree, MDB_val at
     struct tree items = items_tree(verify->store, &verify->schema);
     size_t parts = tree->table->partition_count + tree->table->sort_count;
     struct str table_key = entry_table_key(tree, entry);
-    struct stored_item item;
+    struct stored_item item = {0};
     struct error ignored;
     struct key key;
     bool present = false;
