@@ -18,6 +18,7 @@ struct probe {
     struct runner_rules rules;
     struct sorter **sorters; /* one a thread */
     size_t sorter_count;
+    const struct probe_verdicts *ruled; /* while puts are counted, what was decided before */
     uint64_t items;
     struct progress *progress;
 };
@@ -37,7 +38,8 @@ struct prober {
 struct claim_head {
     uint64_t digest;
     uint32_t step;
-    uint32_t puts;
+    bool puts;
+    bool unsteady;
     uint32_t target_len;
     uint32_t source_len;
 };
@@ -58,6 +60,7 @@ static struct value newer_in(const struct pass_facts *facts, size_t step, struct
 struct wish {
     size_t step;
     bool puts;
+    bool unsteady;
     const struct key *target;
     struct value item;
 };
@@ -65,8 +68,10 @@ struct wish {
 static bool add_claim(struct prober *prober, const struct key *source, const struct wish *wish,
                       struct error *err)
 {
-    struct claim_head head = {
-        .digest = digest_of(wish->item), .step = (uint32_t)wish->step, .puts = wish->puts ? 1 : 0};
+    struct claim_head head = {.digest = digest_of(wish->item),
+                              .step = (uint32_t)wish->step,
+                              .puts = wish->puts,
+                              .unsteady = wish->unsteady};
     struct buffer *value = &prober->value;
     value->len = 0;
     (void)buffer_reserve(value, sizeof head);
@@ -102,7 +107,8 @@ static bool read_claim(const struct key_schema *keys, struct str bytes, struct k
     const char *source = body + head.target_len;
     const char *newer = source + head.source_len;
     size_t newer_len = body_len - head.target_len - head.source_len;
-    *out = (struct probe_claim){.step = head.step, .puts = head.puts != 0, .digest = head.digest};
+    *out = (struct probe_claim){
+        .step = head.step, .puts = head.puts, .unsteady = head.unsteady, .digest = head.digest};
     if (newer_len > 0) {
         out->newer = (struct value){(const unsigned char *)newer, newer_len};
     }
@@ -134,6 +140,50 @@ static void prober_close(void *worker)
     heap_free(prober);
 }
 
+static bool equal_puts(const struct pass_result *a, const struct pass_result *b)
+{
+    bool equal = a->put_count == b->put_count;
+    for (size_t i = 0; equal && i < a->put_count; i++) {
+        equal = a->puts[i].step == b->puts[i].step && value_equal(a->puts[i].item, b->puts[i].item);
+    }
+    return equal;
+}
+
+/* If on_collision let the item keep its key, would later steps fail, or put other items? */
+static bool is_unsteady(const struct prober *prober, const struct stored_item *item,
+                        const struct key *source, const struct pass_result *moved,
+                        struct arena *arena, bool *out, struct error *err)
+{
+    struct runner_rules rules = prober->probe->rules;
+    *out = false;
+    if (rules.facts->steps[moved->rekey_step].collision != COLLISION_SKIP || !rules.facts->puts) {
+        return true;
+    }
+    struct probe_verdict kept = {.ruling = PROBE_SKIP, .step = (uint32_t)moved->rekey_step};
+    struct probe_verdicts verdicts = {.list = &kept, .count = 1};
+    probe_digest(source, kept.source);
+    rules.verdicts = &verdicts;
+    struct runner_effect effect;
+    if (!runner_effect_of(&rules, prober->reader, item, arena, &effect, err)) {
+        return false;
+    }
+    *out = effect.result.fate == PASS_FAILED || !equal_puts(&effect.result, moved);
+    return true;
+}
+
+static bool add_puts(struct prober *prober, const struct key *source,
+                     const struct pass_result *result, struct error *err)
+{
+    for (size_t i = 0; i < result->put_count; i++) {
+        const struct pass_put *put = &result->puts[i];
+        struct wish wish = {put->step, true, false, &put->key, put->item};
+        if (!add_claim(prober, source, &wish, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool probe_item(void *worker, const struct stored_item *item, struct scan_result *out,
                        struct error *err)
 {
@@ -148,18 +198,14 @@ static bool probe_item(void *worker, const struct stored_item *item, struct scan
     if (result->fate != PASS_MOVE && result->put_count == 0) {
         return true;
     }
-    if (!key_of_item(&rules->table->keys, item->item, &source, err)) {
+    if (!key_of_item(&rules->table->keys, item->item, &source, err) ||
+        !add_puts(prober, &source, result, err)) {
         return false;
     }
-    for (size_t i = 0; i < result->put_count; i++) {
-        const struct pass_put *put = &result->puts[i];
-        struct wish wish = {put->step, true, &put->key, put->item};
-        if (!add_claim(prober, &source, &wish, err)) {
-            return false;
-        }
-    }
-    struct wish wish = {result->rekey_step, false, &result->key, result->item};
-    return result->fate != PASS_MOVE || add_claim(prober, &source, &wish, err);
+    struct wish wish = {result->rekey_step, false, false, &result->key, result->item};
+    return result->fate != PASS_MOVE ||
+           (is_unsteady(prober, item, &source, result, out->arena, &wish.unsteady, err) &&
+            add_claim(prober, &source, &wish, err));
 }
 
 static bool probe_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
@@ -224,7 +270,7 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
         .digest = digest_of(found.item),
         .item = found.item,
         .unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED,
-        .settled = fate != PASS_MOVE && effect.result.put_count == 0,
+        .settled = fate != PASS_MOVE && fate != PASS_FAILED && effect.result.put_count == 0,
     };
     return true;
 }
@@ -246,6 +292,20 @@ static bool end_target(const struct probe *probe, struct probe_groups *groups,
     return true;
 }
 
+/* The claim comes to nothing, by what was decided before. */
+static bool is_ruled_out(const struct probe_verdicts *ruled, const struct probe_claim *claim)
+{
+    size_t count = 0;
+    const struct probe_verdict *verdicts =
+        ruled == NULL ? NULL : probe_verdicts_of(ruled, &claim->source, &count);
+    bool out = false;
+    for (size_t i = 0; i < count; i++) {
+        out = out || verdicts[i].ruling == PROBE_FAIL || verdicts[i].ruling == PROBE_LOSE ||
+              (verdicts[i].ruling == PROBE_SKIP && verdicts[i].step == claim->step);
+    }
+    return out;
+}
+
 static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
                        struct target *target, const struct str pair[2], struct error *err)
 {
@@ -253,6 +313,9 @@ static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
     struct probe_claim claim;
     if (!read_claim(&probe->rules.table->keys, pair[1], &key, &claim, err)) {
         return false;
+    }
+    if (is_ruled_out(probe->ruled, &claim)) {
+        return true;
     }
     if (!str_equal(pair[0], buffer_str(&target->order))) {
         if (!end_target(probe, groups, target, err)) {
@@ -302,12 +365,29 @@ static bool judge(const struct probe *probe, struct arena *arena, struct probe_v
     return ok;
 }
 
+/* Which puts are no write can be told only when it is known who puts nothing. */
+static bool count_merged(struct probe *probe, struct arena *arena, struct probe_verdicts *out,
+                         struct error *err)
+{
+    struct probe_verdicts again;
+    if (out->count == 0 || !probe->rules.facts->puts) {
+        return true;
+    }
+    probe->ruled = out;
+    if (!judge(probe, arena, &again, err)) {
+        return false;
+    }
+    out->merged = again.merged;
+    return true;
+}
+
 bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
                struct arena *arena, struct probe_verdicts *out, struct error *err)
 {
     struct probe probe = {.session = session, .rules = *rules};
     probe.rules.rehearsed = true; /* what the table would refuse wants no key */
-    bool ok = read_table(&probe, err) && judge(&probe, arena, out, err);
+    bool ok = read_table(&probe, err) && judge(&probe, arena, out, err) &&
+              count_merged(&probe, arena, out, err);
     for (size_t i = 0; i < probe.sorter_count; i++) {
         sorter_free(probe.sorters[i]);
     }

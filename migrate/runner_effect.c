@@ -64,18 +64,14 @@ size_t runner_effect_writer(const unsigned char *outcomes, size_t step_count)
     return step < step_count ? step : 0;
 }
 
-/* The item is an error of that step, or of the first that matched, and stays as it was. */
+/* The item is an error of that step, or of the first that wrote, and stays as it was. */
 static void fail(const struct meeting *meeting, size_t step, struct str reason,
                  struct runner_effect *out)
 {
     unsigned char *outcomes = no_outcomes(meeting);
     size_t count = meeting->rules->facts->step_count;
-    size_t matched = 0;
-    while (matched < count && out->result.outcomes[matched] == STEP_NOT_MATCHED) {
-        matched++;
-    }
-    if (out->result.outcomes[step] == STEP_NOT_MATCHED && matched < count) {
-        step = matched;
+    if (step >= count || out->result.outcomes[step] != STEP_WRITTEN) {
+        step = runner_effect_writer(out->result.outcomes, count);
     }
     outcomes[step] = STEP_FAILED;
     *out = (struct runner_effect){.result = {.fate = PASS_FAILED,
@@ -157,17 +153,28 @@ static bool is_ruled(struct verdicts_here here, enum probe_ruling ruling, size_t
     return false;
 }
 
+/* Which steps the verdicts leave out; an item that keeps its key keeps it through all of them. */
+static bool list_left_out(const struct pass_facts *facts, struct verdicts_here here, bool *skip)
+{
+    bool any = false;
+    bool keeps_key = false;
+    for (size_t i = 0; i < facts->step_count; i++) {
+        skip[i] = is_ruled(here, PROBE_SKIP, i);
+        any = any || skip[i];
+        keeps_key = keeps_key || (skip[i] && facts->steps[i].rekeys);
+    }
+    for (size_t i = 0; keeps_key && i < facts->step_count; i++) {
+        skip[i] = skip[i] || facts->steps[i].rekeys;
+    }
+    return any;
+}
+
 static bool leave_out(const struct meeting *meeting, struct verdicts_here here,
                       struct runner_effect *out, struct error *err)
 {
-    size_t count = meeting->rules->facts->step_count;
-    bool *skip = arena_zero(meeting->arena, count * sizeof *skip);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        skip[i] = is_ruled(here, PROBE_SKIP, i);
-        any = any || skip[i];
-    }
-    return !any || put_through(meeting, skip, &out->result, err);
+    const struct pass_facts *facts = meeting->rules->facts;
+    bool *skip = arena_zero(meeting->arena, facts->step_count * sizeof *skip);
+    return !list_left_out(facts, here, skip) || put_through(meeting, skip, &out->result, err);
 }
 
 static bool obey(const struct meeting *meeting, struct verdicts_here here,

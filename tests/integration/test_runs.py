@@ -320,6 +320,44 @@ class Collisions(Runs):
         self.assertEqual(real[1, "steps[0]"], (9, 0, 0, 0, 9, 0))
         self.assertNotIn(("LAST", "x"), refold.items(self.table))
 
+    def test_a_skipped_item_keeps_its_key_through_all_steps(self):
+        self.load([item("A", "1"), item("B", "1"), item("X", "1")])
+        self.plan(1, {"steps": [{"where": "PK IN ('A', 'B')", "rekey": {"PK": "C${PK}"}},
+                                {"where": "PK IN ('CA', 'CB')", "rekey": {"PK": "D"}, "set": {"n": 1}, "on_collision": "skip"}]})
+        self.assertEqual(self.rehearse_and_apply()[1, "steps[0]"], (2, 1, 0, 1, 0, 0))
+        self.assertEqual(set(refold.items(self.table)), {("A", "1"), ("D", "1"), ("X", "1")})
+
+    def test_a_skipped_item_that_would_put_something_else_is_an_error(self):
+        self.load([item("a", "1"), item("A", "1"), item("X", "1", n=1)])
+        before = refold.export(self.table)
+        self.plan(1, {"steps": [{"where": "SK = '1' AND PK <> 'X'", "rekey": {"PK": "${upper(PK)}"}, "on_collision": "skip"},
+                                {"where": "PK = 'a'", "put": {"PK": "X", "SK": "1"}}]})
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[0]"], (2, 0, 1, 0, 1, 0))
+        self.assertEqual(refold.export(self.table), before)
+
+    def test_an_item_error_is_not_overwritten(self):
+        self.load([item("a", "1", n=1), item("A", "1")])
+        before = refold.export(self.table)
+        self.plan(1, {"steps": [{"where": "PK = 'a'", "rekey": {"PK": "${upper(PK)}"}, "on_collision": "overwrite"},
+                                {"where": "attribute_not_exists(m)", "set": {"m": "${n}"}}]})
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[1]"][4], 1)
+        self.assertEqual(refold.export(self.table), before)
+
+    def test_equal_puts_of_items_that_fail_count_for_nothing(self):
+        self.load([item("a", "1"), item("A", "1"), item("c", "1")])
+        self.plan(1, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "p"}},
+                                {"where": "SK = '1'", "rekey": {"PK": "${upper(PK)}"}}]})
+        real = self.rehearse_and_apply(expect=3)
+        self.assertEqual(real[1, "steps[0]"], (2, 1, 0, 0, 1, 0))
+        self.assertEqual(set(refold.items(self.table)), {("a", "1"), ("A", "1"), ("C", "1"), ("P", "p")})
+
+    def test_a_put_of_what_stands_there_overwrites_nothing(self):
+        self.load([item("a", "1"), item("b", "1"), item("P", "b")])
+        self.plan(1, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "b", "of": "${PK}"}, "on_collision": "overwrite"}]})
+        self.assertEqual(self.rehearse_and_apply()[1, "steps[0]"], (2, 1, 0, 1, 0, 1))
+        self.plan(2, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "b", "of": "${PK}"}, "on_collision": "overwrite"}]})
+        self.assertEqual(self.rehearse_and_apply()[2, "steps[0]"], (2, 0, 1, 1, 0, 0))
+
     def test_the_verdict_does_not_depend_on_segments(self):
         rng = random.Random(5)
         people = [item(rng.choice(["u", "U"]) + rng.choice("aAbBcC") + str(n % 40), "P", n=n) for n in range(400)]

@@ -17,6 +17,7 @@ struct event {
     bool puts;
     unsigned int content; /* digest of the item that would stand there */
     const char *newer;    /* keep_newer: its text */
+    bool unsteady;
     /* at the end of a target */
     char target;
     bool held, changes, moves;
@@ -34,45 +35,49 @@ static const struct pass_facts facts = {.steps = steps, .step_count = 4};
 static const struct key_schema schema = {.partition = {{STR_INIT("PK"), VALUE_S}},
                                          .partition_count = 1};
 
-#define MOVE(source, step)                                        \
+#define MOVE(source, step)                                               \
+    {                                                                    \
+        source, step, false, source, NULL, false, 0, false, false, false \
+    }
+#define UNSTEADY(source)                                                     \
+    {                                                                        \
+        source, SKIP_STEP, false, source, NULL, true, 0, false, false, false \
+    }
+#define NEWER(source, at)                                                    \
+    {                                                                        \
+        source, NEWER_STEP, false, source, at, false, 0, false, false, false \
+    }
+#define PUT(source, step, content)                                       \
+    {                                                                    \
+        source, step, true, content, NULL, false, 0, false, false, false \
+    }
+#define FREE(target)                                               \
+    {                                                              \
+        '.', 0, false, 0, NULL, false, target, false, false, false \
+    }
+#define HELD(target)                                              \
     {                                                             \
-        source, step, false, source, NULL, 0, false, false, false \
+        '.', 0, false, 0, NULL, false, target, true, false, false \
     }
-#define NEWER(source, at)                                             \
-    {                                                                 \
-        source, NEWER_STEP, false, source, at, 0, false, false, false \
+#define HELD_BY(target, content)                                        \
+    {                                                                   \
+        '.', 0, false, content, NULL, false, target, true, false, false \
     }
-#define PUT(source, step, content)                                \
-    {                                                             \
-        source, step, true, content, NULL, 0, false, false, false \
+#define HELD_CHANGED(target, other)                                  \
+    {                                                                \
+        '.', 0, false, other, NULL, false, target, true, true, false \
     }
-#define FREE(target)                                        \
-    {                                                       \
-        '.', 0, false, 0, NULL, target, false, false, false \
+#define HELD_MOVING(target)                                     \
+    {                                                           \
+        '.', 0, false, 0, NULL, false, target, true, true, true \
     }
-#define HELD(target)                                       \
-    {                                                      \
-        '.', 0, false, 0, NULL, target, true, false, false \
+#define HELD_SINCE(target, at)                                  \
+    {                                                           \
+        '.', 0, false, 0, at, false, target, true, false, false \
     }
-#define HELD_BY(target, content)                                 \
-    {                                                            \
-        '.', 0, false, content, NULL, target, true, false, false \
-    }
-#define HELD_CHANGED(target, other)                           \
+#define END                                                   \
     {                                                         \
-        '.', 0, false, other, NULL, target, true, true, false \
-    }
-#define HELD_MOVING(target)                              \
-    {                                                    \
-        '.', 0, false, 0, NULL, target, true, true, true \
-    }
-#define HELD_SINCE(target, at)                           \
-    {                                                    \
-        '.', 0, false, 0, at, target, true, false, false \
-    }
-#define END                                            \
-    {                                                  \
-        '0', 0, false, 0, NULL, 0, false, false, false \
+        '0', 0, false, 0, NULL, false, 0, false, false, false \
     }
 
 static const struct {
@@ -92,12 +97,24 @@ static const struct {
     {"skip: nobody moves to a held one",
      {MOVE('a', 1), MOVE('b', 1), HELD('X'), END},
      "a:skip1 b:skip1"},
+    {"skip: a put of what stands there is none that is left out",
+     {PUT('a', 1, 5), PUT('b', 1, 6), HELD_BY('X', 5), END},
+     "b:skip1"},
+    {"skip: who would do something else under the old key fails, if it has to keep it",
+     {UNSTEADY('a'), UNSTEADY('b'), FREE('X'), END},
+     "a:fail"},
+    {"skip: what such an item would have decided fails too",
+     {PUT('b', 2, 5), HELD('Y'), UNSTEADY('b'), MOVE('c', 1), FREE('X'), END},
+     "Y:fail b:fail"},
     {"overwrite: the greatest old key wins, the other is deleted",
      {MOVE('b', 2), MOVE('a', 2), FREE('X'), END},
      "a:lose2"},
     {"overwrite: the standing item is left for the winner",
      {MOVE('a', 2), HELD('X'), END},
      "X:stand2 a:overwrite2"},
+    {"overwrite: nothing is overwritten with itself",
+     {PUT('b', 2, 5), PUT('a', 2, 6), HELD_BY('X', 5), END},
+     "a:skip2"},
     {"overwrite: an item that moves away itself is not destroyed",
      {MOVE('a', 2), HELD_MOVING('b'), MOVE('b', 2), FREE('c'), END},
      "a:fail b:fail"},
@@ -166,6 +183,7 @@ static void feed(struct probe_groups *groups, const struct event *event, struct 
         struct probe_claim claim = {.source = key_named(arena, event->source),
                                     .step = event->step,
                                     .puts = event->puts,
+                                    .unsteady = event->unsteady,
                                     .digest = event->content,
                                     .newer = newer_of(arena, event)};
         probe_groups_claim(groups, &claim);
@@ -240,7 +258,7 @@ END_TEST
 
 START_TEST(puts_without_a_write_are_counted_by_step)
 {
-    static const struct event events[] = {PUT('a', 0, 5), PUT('b', 0, 5), PUT('c', 2, 5),
+    static const struct event events[] = {PUT('c', 2, 5), PUT('a', 0, 5), PUT('b', 0, 5),
                                           FREE('X'),      PUT('a', 2, 7), HELD_BY('Y', 7)};
     struct arena *arena = arena_new();
     struct probe_groups *groups = probe_groups_new(&facts, &schema);
