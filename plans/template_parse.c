@@ -1,5 +1,6 @@
 #include "plans/template.h"
 
+#include "engine/base/buffer.h"
 #include "plans/template_internal.h"
 
 #include <stdlib.h>
@@ -170,11 +171,13 @@ static bool settle_part(const struct parse *parse, const struct json *json, stru
 
 static struct str leading_words(const struct part *parts, size_t count, struct arena *arena)
 {
-    struct str prefix = {"", 0};
+    struct buffer prefix = {0};
     for (size_t i = 0; i < count && parts[i].words.ptr != NULL; i++) {
-        prefix = arena_format(arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(parts[i].words));
+        buffer_add(&prefix, parts[i].words);
     }
-    return prefix;
+    struct str words = arena_copy(arena, buffer_str(&prefix));
+    buffer_free(&prefix);
+    return words;
 }
 
 static bool parse_text(const struct parse *parse, const struct json *json, struct part *parts,

@@ -279,6 +279,10 @@ static const struct {
      "\"attribute_not_exists(done)\", \"set\": {\"done\": \"${c.x}\"}}, {\"set\": {\"U\": "
      "\"5\"}}",
      true},
+    {"a NUL is a byte of a text",
+     "{\"where\": \"begins_with(v, 'A\\u0000')\", \"set\": {\"v\": \"A\\u0000${'B'}${w}\"}}, "
+     "{\"where\": \"attribute_not_exists(w)\", \"set\": {\"w\": 1}}",
+     false},
     {"a put is tried", "{\"put\": {\"PK\": \"x\", \"SK\": \"${SK}\"}}", false},
     {"a steady step before one that runs once",
      "{\"set\": {\"A\": 1}}, {\"where\": \"attribute_not_exists(M)\", \"set\": {\"A\": 2, \"M\": "

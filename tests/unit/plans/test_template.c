@@ -306,6 +306,7 @@ static const struct {
     {"\"A#B\"", "A#B", VALUE_S, true},
     {"\"A#${x}#B\"", "A#", VALUE_S, true},
     {"\"${'A'}#${x}\"", "A#", VALUE_S, true},
+    {"\"${'A'}${'#'}\\u00e9${x}\"", "A#\xc3\xa9", VALUE_S, true},
     {"{\"S\": \"A#${x}\"}", "A#", VALUE_S, true},
     {"\"${x}\"", "", VALUE_MISSING, true},
     {"\"${x = 1}\"", "", VALUE_BOOL, true},
