@@ -1,5 +1,6 @@
 #include "importers/postgres/pg_select.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 static void add_name(struct buffer *out, struct str name)
@@ -188,6 +189,7 @@ static void add_pages(struct str relation, const struct pg_range *range, struct 
 static void add_only_referred(const struct pg_rows_plan *parent, const struct pg_on *on,
                               const struct pg_range *range, struct buffer *out)
 {
+    assert(range->leaf != NULL);
     struct str relation = parent->bound->relations[0].name;
     for (size_t i = 0; i < on->count; i++) {
         if (!str_equal(on->outer[i].relation, relation)) {
