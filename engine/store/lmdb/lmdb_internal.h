@@ -151,8 +151,10 @@ MUST_CHECK bool schema_write(struct lmdb_store *store, const struct lmdb_schema 
 /* The name of an index's B-tree. */
 const char *schema_index_dbi(const struct lmdb_index *index, struct arena *arena);
 
-/* Makes the B-trees and records of a new table. */
-MUST_CHECK bool schema_create(struct lmdb_store *store, const struct table_desc *table,
+/* What a new table is to be: ERROR_PLAN as index_check(). Then its B-trees and records. */
+MUST_CHECK bool schema_make(const struct table_desc *table, struct arena *arena,
+                            struct lmdb_schema *out, struct error *err);
+MUST_CHECK bool schema_create(struct lmdb_store *store, struct lmdb_schema *schema,
                               struct error *err);
 
 /* A number in "meta"; 0 where there is none. */

@@ -123,6 +123,9 @@ bool writer_commit(struct lmdb_store *store, struct error *err)
     (void)set_length(store, SPARE_PAGES + 4 * writer->dirty_pages);
     rc = mdb_txn_commit(writer->txn);
     forget(writer);
+    /* A reader that was killed would keep what is overwritten from being used again. */
+    int dead = 0;
+    (void)mdb_reader_check(store->env, &dead);
     int trimmed = set_length(store, 0);
     rc = rc == 0 ? trimmed : rc;
     return rc == 0 || lmdb_error(store, rc, "writing", err);
