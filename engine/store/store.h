@@ -281,6 +281,7 @@ MUST_CHECK bool store_undo_drop(struct store *store, uint64_t log, struct error 
 MUST_CHECK bool store_lease_take(struct store *store, const char *owner, struct error *err);
 MUST_CHECK bool store_lease_owner(struct store *store, struct arena *arena, struct str *owner,
                                   struct error *err);
+/* What was not flushed is forgotten. */
 void store_lease_release(struct store *store);
 
 /* Bytes whose memcmp order is the order in which store_load_item() wants keys; equal keys have
