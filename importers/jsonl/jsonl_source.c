@@ -291,6 +291,19 @@ static const struct source_ops jsonl_ops = {
     .row_name = row_name,
 };
 
+/* By the lines of the first block: only progress needs it. */
+static uint64_t estimate_rows(const struct jsonl_source *jsonl)
+{
+    char *block = heap_alloc(BLOCK_BYTES);
+    ssize_t got = pread(jsonl->fd, block, BLOCK_BYTES, 0);
+    uint64_t lines = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        lines += block[i] == '\n' ? 1 : 0;
+    }
+    heap_free(block);
+    return got <= 0 ? 0 : lines * (jsonl->size / (uint64_t)got);
+}
+
 bool jsonl_source_open(const char *path, struct source **out, struct error *err)
 {
     struct stat stat;
@@ -316,6 +329,7 @@ bool jsonl_source_open(const char *path, struct source **out, struct error *err)
         .readers_max = (size_t)(jsonl->size / PART_BYTES) + 1,
     };
     jsonl->source.entities[0].name = jsonl->source.name;
+    jsonl->source.entities[0].rows_estimate = estimate_rows(jsonl);
     *out = &jsonl->source;
     return true;
 }
