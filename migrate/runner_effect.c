@@ -215,15 +215,44 @@ static struct verdicts_here verdicts_on(const struct meeting *meeting)
 
 /* ---------------------------------------------------------------- writes */
 
-bool runner_item_fits(const struct table_desc *table, struct value item, struct error *err)
+static bool attributes_equal(const struct key_attribute *attributes, size_t count,
+                             struct value before, struct value after)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!value_equal(value_member(before, attributes[i].name),
+                         value_member(after, attributes[i].name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An index may have been made over items that it leaves out: what stays as it was is not refused.
+ */
+static bool index_takes(const struct key_schema *keys, struct value before, struct value after,
+                        struct error *err)
 {
     struct key key;
-    if (!item_check_limits(item, err) || !key_of_item(&table->keys, item, &key, err)) {
+    bool present = false;
+    return key_of_index(keys, after, &key, &present, err) ||
+           (!value_is_missing(before) &&
+            attributes_equal(keys->partition, keys->partition_count, before, after) &&
+            attributes_equal(keys->sort, keys->sort_count, before, after));
+}
+
+/* What stores refuse of an item that is written. */
+static bool table_takes(const struct table_desc *table, const struct write *write,
+                        struct error *err)
+{
+    struct key key;
+    struct value none = {NULL, 0};
+    struct value before = write->kind == WRITE_PUT ? none : write->before;
+    if (!item_check_limits(write->item, err) ||
+        !key_of_item(&table->keys, write->item, &key, err)) {
         return false;
     }
     for (size_t i = 0; i < table->index_count; i++) {
-        bool present = false;
-        if (!key_of_index(&table->indexes[i].keys, item, &key, &present, err)) {
+        if (!index_takes(&table->indexes[i].keys, before, write->item, err)) {
             return error_wrap(err, "index %.*s", STR_ARG(table->indexes[i].name));
         }
     }
@@ -298,8 +327,7 @@ static void rehearse(const struct meeting *meeting, struct runner_effect *out)
     struct error refusal = {0};
     for (size_t i = 0; i < out->write_count; i++) {
         const struct write *write = &out->writes[i];
-        if (write->kind != WRITE_DELETE &&
-            !runner_item_fits(meeting->rules->table, write->item, &refusal)) {
+        if (write->kind != WRITE_DELETE && !table_takes(meeting->rules->table, write, &refusal)) {
             size_t step =
                 runner_effect_writer(out->result.outcomes, meeting->rules->facts->step_count);
             fail(meeting, step, (struct str){refusal.text, strlen(refusal.text)}, out);

@@ -45,8 +45,4 @@ void runner_effect_uncount(const unsigned char *outcomes, size_t step_count,
 /* The step that a refusal by the store is put down to: the first that wrote. */
 size_t runner_effect_writer(const unsigned char *outcomes, size_t step_count);
 
-/* ERROR_ITEM, ERROR_LIMIT: what the table would refuse to hold. */
-MUST_CHECK bool runner_item_fits(const struct table_desc *table, struct value item,
-                                 struct error *err);
-
 #endif
