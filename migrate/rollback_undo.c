@@ -219,6 +219,7 @@ static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, 
                           .count = chunk->count,
                           .controls = &control,
                           .control_count = 1,
+                          .restores = true,
                           .arena = chunk->arena};
     if (!store_commit(undo->store, &batch, err) || !store_flush(undo->store, err)) {
         return false;

@@ -470,6 +470,19 @@ class Rollback(Runs):
         self.command("rollback")
         self.assertEqual({key: value["v"] for key, value in refold.items(self.table).items()}, {("A", "1"): "a", ("A", "2"): "b"})
 
+    def test_what_an_index_leaves_out_comes_back_too(self):
+        self.load([item("A", "1", G=7), item("A", "2", G=7), item("A", "3", G="x")])
+        self.plan(1, {"steps": [{"create_index": {"name": "GSI", "partition": "G:S", "on_violation": "leave_out"}}]})
+        self.command("apply")
+        before = refold.export(self.table)
+        self.plan(2, {"steps": [{"where": "SK = '1'", "delete": True}, {"where": "SK = '2'", "set": {"G": "x"}}]})
+        self.command("apply")
+        self.assertEqual(len(refold.query(self.table, "G = 'x'", "--index", "GSI")), 2)
+        self.command("rollback")
+        self.assertEqual(refold.export(self.table), before)
+        self.assertEqual(len(refold.query(self.table, "G = 'x'", "--index", "GSI")), 1)
+        refold.run("verify", self.table)
+
     def test_reverse_steps_are_used_where_given(self):
         self.load([item("A", "1", v="a"), item("A", "2", v="b")])
         before = refold.items(self.table)

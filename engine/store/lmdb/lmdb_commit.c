@@ -96,11 +96,12 @@ static bool check_index_keys(const struct lmdb_schema *schema, struct value befo
     return true;
 }
 
-static bool check_item(const struct lmdb_store *store, const struct write *write,
-                       const struct found *found, struct error *err)
+static bool check_item(const struct lmdb_store *store, const struct batch *batch,
+                       const struct write *write, const struct found *found, struct error *err)
 {
     return item_check_limits(write->item, err) &&
-           check_index_keys(&store->schema, found->source.item.item, write->item, err);
+           (batch->restores ||
+            check_index_keys(&store->schema, found->source.item.item, write->item, err));
 }
 
 /* --- applying --- */
@@ -161,7 +162,7 @@ static bool check_write(struct lmdb_store *store, struct batch *batch, struct ef
         return false;
     }
     if (found->finding == FINDING_APPLY && write->kind != WRITE_DELETE &&
-        !check_item(store, write, found, &err)) {
+        !check_item(store, batch, write, found, &err)) {
         refuse(batch, effect, OUTCOME_REJECTED, err.text);
         return false;
     }
