@@ -127,10 +127,8 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
 {
     struct arena *arena = rehearsal->session->arena;
     const struct compiled_stage *compiled = &rehearsal->stages[plan].list[stage];
-    struct runner_rules rules = {.pass = compiled->pass,
-                                 .facts = compiled->facts,
-                                 .table = &rehearsal->view.table,
-                                 .rehearsed = true};
+    struct runner_rules rules = {
+        .pass = compiled->pass, .facts = compiled->facts, .table = &rehearsal->view.table};
     struct begun begun;
     bool keep = is_read_later(rehearsal, plan, stage);
     if (!find_begun(rehearsal, plan, stage, &begun, err) ||

@@ -385,7 +385,6 @@ bool probe_run(const struct runner_session *session, const struct runner_rules *
                struct arena *arena, struct probe_verdicts *out, struct error *err)
 {
     struct probe probe = {.session = session, .rules = *rules};
-    probe.rules.rehearsed = true; /* what the table would refuse wants no key */
     bool ok = read_table(&probe, err) && judge(&probe, arena, out, err) &&
               count_merged(&probe, arena, out, err);
     for (size_t i = 0; i < probe.sorter_count; i++) {

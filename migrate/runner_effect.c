@@ -1,6 +1,5 @@
 #include "migrate/runner_effect.h"
 
-#include "engine/item/item.h"
 #include "engine/item/key.h"
 
 #include <string.h>
@@ -215,50 +214,6 @@ static struct verdicts_here verdicts_on(const struct meeting *meeting)
 
 /* ---------------------------------------------------------------- writes */
 
-static bool attributes_equal(const struct key_attribute *attributes, size_t count,
-                             struct value before, struct value after)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!value_equal(value_member(before, attributes[i].name),
-                         value_member(after, attributes[i].name))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* An index may have been made over items that it leaves out: what stays as it was is not refused.
- */
-static bool index_takes(const struct key_schema *keys, struct value before, struct value after,
-                        struct error *err)
-{
-    struct key key;
-    bool present = false;
-    return key_of_index(keys, after, &key, &present, err) ||
-           (!value_is_missing(before) &&
-            attributes_equal(keys->partition, keys->partition_count, before, after) &&
-            attributes_equal(keys->sort, keys->sort_count, before, after));
-}
-
-/* What stores refuse of an item that is written. */
-static bool table_takes(const struct table_desc *table, const struct write *write,
-                        struct error *err)
-{
-    struct key key;
-    struct value none = {NULL, 0};
-    struct value before = write->kind == WRITE_PUT ? none : write->before;
-    if (!item_check_limits(write->item, err) ||
-        !key_of_item(&table->keys, write->item, &key, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < table->index_count; i++) {
-        if (!index_takes(&table->indexes[i].keys, before, write->item, err)) {
-            return error_wrap(err, "index %.*s", STR_ARG(table->indexes[i].name));
-        }
-    }
-    return true;
-}
-
 static bool add_put(const struct meeting *meeting, struct verdicts_here here,
                     const struct pass_put *put, struct runner_effect *out, struct error *err)
 {
@@ -322,20 +277,6 @@ static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
     return true;
 }
 
-static void rehearse(const struct meeting *meeting, struct runner_effect *out)
-{
-    struct error refusal = {0};
-    for (size_t i = 0; i < out->write_count; i++) {
-        const struct write *write = &out->writes[i];
-        if (write->kind != WRITE_DELETE && !table_takes(meeting->rules->table, write, &refusal)) {
-            size_t step =
-                runner_effect_writer(out->result.outcomes, meeting->rules->facts->step_count);
-            fail(meeting, step, (struct str){refusal.text, strlen(refusal.text)}, out);
-            return;
-        }
-    }
-}
-
 bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
                       const struct stored_item *item, struct arena *arena,
                       struct runner_effect *out, struct error *err)
@@ -353,11 +294,5 @@ bool runner_effect_of(const struct runner_rules *rules, struct store_reader *rea
         return error_wrap(err, "an item of the table");
     }
     struct verdicts_here here = verdicts_on(&meeting);
-    if (!obey(&meeting, here, out, err) || !add_writes(&meeting, here, out, err)) {
-        return false;
-    }
-    if (rules->rehearsed) {
-        rehearse(&meeting, out);
-    }
-    return true;
+    return obey(&meeting, here, out, err) && add_writes(&meeting, here, out, err);
 }

@@ -19,7 +19,6 @@ struct runner_rules {
     const struct pass_facts *facts;
     const struct table_desc *table;
     const struct probe_verdicts *verdicts; /* NULL: none yet */
-    bool rehearsed; /* nothing is committed, so what the store would refuse is found here */
 };
 
 struct runner_effect {
