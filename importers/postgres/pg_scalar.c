@@ -1,4 +1,4 @@
-#include "importers/postgres/pg_convert_internal.h"
+#include "importers/postgres/pg_type.h"
 
 #include "engine/item/item_json.h"
 #include "engine/item/number.h"
