@@ -106,7 +106,8 @@ bool file_read_meta(int fd, const char *path, uint64_t transaction, struct page_
     return true;
 }
 
-static bool inspect_once(int fd, const char *path, struct page_meta *meta, struct error *err)
+static bool inspect_once(int fd, const char *path, struct page_meta *meta, bool *whole,
+                         struct error *err)
 {
     struct stat stat;
     if (!file_read_meta(fd, path, 0, meta, err)) {
@@ -120,25 +121,26 @@ static bool inspect_once(int fd, const char *path, struct page_meta *meta, struc
         return error_set(err, ERROR_DAMAGED, "%s is damaged: it has %jd bytes of %" PRIu64, path,
                          (intmax_t)stat.st_size, needed);
     }
-    bool deep = stat.st_size <= DEEP_MAX_BYTES;
-    return pages_check(fd, meta, deep, err) || error_wrap(err, "%s", path);
+    *whole = stat.st_size <= DEEP_MAX_BYTES;
+    return pages_check(fd, meta, *whole, err) || error_wrap(err, "%s", path);
 }
 
 /* A run may write meanwhile: what looks damaged is looked at again in its newest state. */
-static bool inspect_pages(int fd, const char *path, enum file_state *out, struct error *err)
+static bool inspect_pages(int fd, const char *path, enum file_state *out, bool *whole,
+                          struct error *err)
 {
     struct page_meta meta = {.transaction = 0};
     struct page_meta newest = {.transaction = 0};
     bool ok = false;
     do {
-        ok = inspect_once(fd, path, &meta, err);
+        ok = inspect_once(fd, path, &meta, whole, err);
     } while (!ok && file_read_meta(fd, path, 0, &newest, &(struct error){0}) &&
              newest.transaction != meta.transaction);
     *out = meta.trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
     return ok;
 }
 
-bool file_inspect(const char *path, enum file_state *out, struct error *err)
+bool file_inspect(const char *path, enum file_state *out, bool *whole, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
@@ -155,8 +157,48 @@ bool file_inspect(const char *path, enum file_state *out, struct error *err)
     } else if (stat.st_size == 0) {
         *out = FILE_UNFINISHED;
     } else {
-        ok = inspect_pages(fd, path, out, err);
+        ok = inspect_pages(fd, path, out, whole, err);
     }
     (void)close(fd);
+    return ok;
+}
+
+/* The first pages as of the transaction; a run that commits twice meanwhile has us begin anew. */
+static bool pin(struct lmdb_store *store, int fd, MDB_txn **txn, struct page_meta *meta,
+                struct error *err)
+{
+    *txn = NULL;
+    do {
+        mdb_txn_abort(*txn);
+        *txn = NULL;
+        int rc = mdb_txn_begin(store->env, NULL, MDB_RDONLY, txn);
+        if (rc != 0) {
+            return lmdb_error(store, rc, "reading", err);
+        }
+        if (!file_read_meta(fd, store->path, mdb_txn_id(*txn), meta, err)) {
+            return false;
+        }
+    } while (meta->transaction != mdb_txn_id(*txn));
+    return true;
+}
+
+bool file_check(struct lmdb_store *store, MDB_txn **out, struct error *err)
+{
+    struct page_meta meta;
+    int fd = -1;
+    (void)mdb_env_get_fd(store->env, &fd);
+    return pin(store, fd, out, &meta, err) && pages_check(fd, &meta, true, err);
+}
+
+bool file_check_once(struct lmdb_store *store, struct error *err)
+{
+    (void)pthread_mutex_lock(&store->check_mutex);
+    if (!store->checked) {
+        MDB_txn *txn = NULL;
+        store->checked = file_check(store, &txn, err) || error_wrap(err, "%s", store->path);
+        mdb_txn_abort(txn);
+    }
+    bool ok = store->checked;
+    (void)pthread_mutex_unlock(&store->check_mutex);
     return ok;
 }

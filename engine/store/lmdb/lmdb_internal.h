@@ -65,6 +65,8 @@ struct lmdb_store {
     MDB_dbi control;
     MDB_dbi undo;
     pthread_mutex_t dbi_mutex; /* LMDB wants one thread at a time to open handles */
+    pthread_mutex_t check_mutex;
+    bool checked; /* all pages in use, since the store was opened; behind check_mutex */
     struct lmdb_schema schema; /* the writer's own; its table keys never change */
     struct writer writer;
     uint64_t index_changes[INDEXES_MAX]; /* of entries, by this pass */
@@ -126,8 +128,18 @@ enum file_state {
     FILE_TABLE
 };
 
-/* Looks at a file before LMDB, which trusts what it maps. */
-MUST_CHECK bool file_inspect(const char *path, enum file_state *out, struct error *err);
+/* Looks at a file before LMDB, which trusts what it maps; at all its pages where it is small, which
+ * *whole then says. */
+MUST_CHECK bool file_inspect(const char *path, enum file_state *out, bool *whole,
+                             struct error *err);
+
+/* Checks all pages that are in use as of a read transaction, begun for it: *out, the caller's to
+ * abort in any case, keeps them from being used again. ERROR_DAMAGED: the first fault. */
+MUST_CHECK bool file_check(struct lmdb_store *store, MDB_txn **out, struct error *err);
+
+/* As file_check(), once, before a scan is led by the pages: a damaged one can end it too early
+ * without a word. */
+MUST_CHECK bool file_check_once(struct lmdb_store *store, struct error *err);
 
 struct page_meta;
 /* The first pages' state as of a transaction, which must be one of the last two; 0: the newest. */

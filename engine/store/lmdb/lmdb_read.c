@@ -207,6 +207,9 @@ bool lmdb_read_page(struct store_reader *base, struct segment segment, struct st
     uint64_t end = segment_start((uint64_t)segment.index + 1, segment.total);
     MDB_val key;
     MDB_val record;
+    if (!file_check_once(lmdb_of(base->store), err)) {
+        return false;
+    }
     if (!page_begin(reader, err) || !seek_segment(reader, start, cursor, &key, &record, err) ||
         !fill_page(reader, end, page_limits_or_default(limits), key, record, &page, err)) {
         lmdb_release(base);

@@ -92,7 +92,7 @@ static bool open_unlocked(struct lmdb_store *store, struct error *err)
 static bool open_existing(struct lmdb_store *store, struct error *err)
 {
     enum file_state state = FILE_ABSENT;
-    if (!file_inspect(store->path, &state, err)) {
+    if (!file_inspect(store->path, &state, &store->checked, err)) {
         return false;
     }
     if (state == FILE_ABSENT) {
@@ -131,7 +131,7 @@ static bool create(struct lmdb_store *store, const struct table_desc *table, str
     struct lmdb_schema *schema = arena_alloc(store->arena, sizeof *schema);
     if (!schema_make(table, store->arena, schema, err) ||
         !lmdb_lease_take(&store->base, "a process that makes the table", err) ||
-        !file_inspect(store->path, &state, err)) {
+        !file_inspect(store->path, &state, &store->checked, err)) {
         return false;
     }
     if (state == FILE_TABLE) {
@@ -158,6 +158,7 @@ static void lmdb_close(struct store *base)
     buffer_free(&store->writer.scratch);
     buffer_free(&store->writer.table_key);
     (void)pthread_mutex_destroy(&store->dbi_mutex);
+    (void)pthread_mutex_destroy(&store->check_mutex);
     arena_free(store->arena);
     heap_free(store);
 }
@@ -218,6 +219,7 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     store->mode = options->mode;
     store->lease_fd = -1;
     (void)pthread_mutex_init(&store->dbi_mutex, NULL);
+    (void)pthread_mutex_init(&store->check_mutex, NULL);
     bool ok = options->mode == STORE_CREATE ? create(store, options->create, err)
                                             : open_existing(store, err);
     ok = ok && schema_load(store, &store->schema, err);
