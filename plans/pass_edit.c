@@ -158,6 +158,14 @@ static const struct pass_put *find_put(const struct flow *flow, const struct key
     return NULL;
 }
 
+static void keep_put(struct flow *flow, const struct pass_put *put)
+{
+    if (flow->puts == NULL) {
+        flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);
+    }
+    flow->puts[flow->put_count++] = *put;
+}
+
 bool flow_put(struct flow *flow, const struct compiled_step *compiled)
 {
     struct pass_put put = {.step = flow->step, .left_out = is_skipped(flow)};
@@ -174,10 +182,7 @@ bool flow_put(struct flow *flow, const struct compiled_step *compiled)
                                  : other == NULL ? STEP_WRITTEN
                                                  : STEP_UNCHANGED;
     if (other == NULL) {
-        if (flow->puts == NULL) {
-            flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);
-        }
-        flow->puts[flow->put_count++] = put;
+        keep_put(flow, &put);
     }
     return true;
 }

@@ -3,7 +3,8 @@
  * checks and no undo.
  *
  * raw_lmdb FILE ITEMS apply-new-index       entries are sorted and appended at the end
- * raw_lmdb FILE ITEMS apply-standing-index  each item's entry is inserted where it belongs, in the item's transaction
+ * raw_lmdb FILE ITEMS apply-standing-index  each item's entry is inserted where it belongs, in the
+ * item's transaction
  */
 #include "engine/base/arena.h"
 
