@@ -84,6 +84,7 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     }
     (void)cJSON_AddItemToObject(object, "faults",
                                 item_faults_to_json(record->faults, record->fault_count));
+    (void)cJSON_AddNumberToObject(object, "violating", (double)record->violating);
     cJSON *changes = cJSON_AddArrayToObject(object, "changes");
     for (size_t i = 0; i < record->change_count; i++) {
         (void)cJSON_AddItemToArray(changes, change_to_json(&record->changes[i]));
@@ -254,6 +255,7 @@ static bool read_place(const cJSON *object, struct ledger_record *out, struct er
            ledger_json_number(object, "pass", &out->pass, err) &&
            read_number_32(object, "segments", &out->segments, err) &&
            read_number_32(object, "attempts", &out->attempts, err) &&
+           ledger_json_number(object, "violating", &out->violating, err) &&
            ledger_json_bool(object, "has_rollback", &out->has_rollback, err) &&
            ledger_json_number(object, "undo_before", &out->undo_before, err) &&
            ledger_json_number(object, "undo_skip", &out->undo_skip, err) &&

@@ -53,6 +53,7 @@ struct ledger_record {
     size_t step_count;
     struct item_fault *faults;
     size_t fault_count;
+    uint64_t violating;           /* items that an index could not take, which was not made */
     struct index_change *changes; /* in the order in which they were made */
     size_t change_count;
     bool

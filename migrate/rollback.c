@@ -46,6 +46,7 @@ static bool begin(const struct retreat *retreat, struct error *err)
     struct arena *arena = session->arena;
     record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
     record->fault_count = 0;
+    record->violating = 0;
     record->who = ledger_who(arena);
     record->attempts++;
     if (record->state == RUN_ROLLING_BACK) {

@@ -37,6 +37,7 @@ static void clear_faults(struct ledger_record *record, struct arena *arena)
 {
     record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
     record->fault_count = 0;
+    record->violating = 0;
 }
 
 static void begin_record(const struct run *run)
@@ -172,6 +173,7 @@ static bool create_index(const struct run *run, const struct stage *stage, bool 
             return false;
         }
         *failed = counts.violating > 0 && !stage->leave_out;
+        run->record->violating = *failed ? counts.violating : 0;
     }
     return *failed || runner_index_create(run->session, stage, run->record, err);
 }

@@ -231,6 +231,7 @@ class ItemErrors(Runs):
         self.assertEqual([dry[name] for name in ("whole", "partial", "without", "violating")], [1, 1, 1, 5])
         self.assertEqual(len(dry["faults"]), 5)
         out, _ = self.command("apply", expect=3)
+        self.assertIn("5 items violate the index", out)
         for name in bad:
             self.assertIn(f"SK='{name}'", out)
         self.assertEqual(self.reported("status")["indexes"], [])

@@ -50,6 +50,7 @@ static const struct ledger_record sample = {
     .step_count = 2,
     .faults = faults,
     .fault_count = 1,
+    .violating = 8,
     .changes = changes,
     .change_count = 2,
     .undo_before = LEDGER_NUMBER_MAX,
