@@ -48,11 +48,10 @@ static bool read_records(const struct rollback_undo *undo, struct str rest, stru
     bool ok = true;
     while (ok && rest.len > 0) {
         struct undo_record record;
-        size_t size = 0;
-        ok = undo_read(undo->keys, rest, frame->arena, &record, &size, err);
+        ok = undo_read(undo->keys, rest, frame->arena, &record, err);
         if (ok) {
             buffer_add(&records, (struct str){(const char *)&record, sizeof record});
-            rest = (struct str){rest.ptr + size, rest.len - size};
+            rest = (struct str){rest.ptr + record.len, rest.len - record.len};
         }
     }
     frame->count = records.len / sizeof *frame->records;

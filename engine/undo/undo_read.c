@@ -226,7 +226,7 @@ static bool read_body(const struct key_schema *schema, struct str *rest, struct 
 }
 
 bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *arena,
-               struct undo_record *out, size_t *size, struct error *err)
+               struct undo_record *out, struct error *err)
 {
     uint32_t body_size = 0;
     if (bytes.len < UNDO_HEAD_BYTES) {
@@ -237,7 +237,8 @@ bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *
     if (rest.len > bytes.len - UNDO_HEAD_BYTES) {
         return damaged(err, "it is cut short");
     }
-    struct undo_record record = {.kind = (enum undo_kind)bytes.ptr[0]};
+    struct undo_record record = {.kind = (enum undo_kind)bytes.ptr[0],
+                                 .len = UNDO_HEAD_BYTES + rest.len};
     if (!read_body(schema, &rest, arena, &record, err)) {
         return false;
     }
@@ -245,6 +246,5 @@ bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *
         return damaged(err, "bytes follow it");
     }
     *out = record;
-    *size = UNDO_HEAD_BYTES + le32toh(body_size);
     return true;
 }

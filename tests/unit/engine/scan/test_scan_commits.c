@@ -110,12 +110,11 @@ static size_t count_records(struct str frame, enum undo_kind kind, struct arena 
     struct error err = {0};
     ck_assert(undo_unpack(frame, 1 << 20, arena, &rest, &err));
     size_t records = 0;
-    for (size_t size = 0; rest.len > 0; records++) {
+    for (; rest.len > 0; records++) {
         struct undo_record record;
-        ck_assert_msg(undo_read(&scan_fixture_keys, rest, arena, &record, &size, &err), "%s",
-                      err.text);
+        ck_assert_msg(undo_read(&scan_fixture_keys, rest, arena, &record, &err), "%s", err.text);
         ck_assert_int_eq(record.kind, kind);
-        rest = (struct str){rest.ptr + size, rest.len - size};
+        rest = (struct str){rest.ptr + record.len, rest.len - record.len};
     }
     return records;
 }

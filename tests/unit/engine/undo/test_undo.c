@@ -41,13 +41,12 @@ static struct undo_record record_of(struct value before, struct value after, str
     struct buffer bytes = {0};
     struct undo_record record = {0};
     struct error err = {0};
-    size_t size = 0;
     undo_append(&schema, before, after, &bytes);
     undo_append(&schema, before, after, &bytes); /* a record ends where the next begins */
     struct str copy = arena_copy(arena, buffer_str(&bytes));
     buffer_free(&bytes);
-    ck_assert_msg(undo_read(&schema, copy, arena, &record, &size, &err), "%s", err.text);
-    ck_assert_uint_eq(2 * size, copy.len);
+    ck_assert_msg(undo_read(&schema, copy, arena, &record, &err), "%s", err.text);
+    ck_assert_uint_eq(2 * record.len, copy.len);
     return record;
 }
 

@@ -313,14 +313,13 @@ static struct value last_undo(uint64_t log, uint64_t *sequence, enum undo_kind *
     struct str records;
     struct undo_record record;
     struct key_schema keys = fixture_keys("PK:S", "SK:S");
-    size_t size = 0;
     ck_assert(
         store_undo_last(table.reader, log, *sequence, table.arena, &frame, sequence, &table.err));
     if (frame.ptr == NULL) {
         return (struct value){NULL, 0};
     }
     ck_assert(undo_unpack(frame, 1 << 20, table.arena, &records, &table.err));
-    ck_assert(undo_read(&keys, records, table.arena, &record, &size, &table.err));
+    ck_assert(undo_read(&keys, records, table.arena, &record, &table.err));
     *kind = record.kind;
     return record.image;
 }
