@@ -18,11 +18,6 @@ bool flow_value(const struct flow *flow, const struct assignment *assignment, st
 
 /* --- edits --- */
 
-struct edits {
-    struct edit *list;
-    size_t count;
-};
-
 /* An edit that changes nothing is none; but a path whose parent is not there stays in, so that
  * edit_apply() refuses it. */
 static bool changes(struct value item, struct path path, struct value after)
@@ -131,7 +126,7 @@ bool flow_edit(struct flow *flow, const struct compiled_step *compiled)
         flow->rekey_step = flow->step;
         flow->rekeyed = true;
     }
-    return edit_apply(flow->item, edits.list, edits.count, flow->arena, &flow->item, flow->err);
+    return edit_apply(flow->item, &edits, flow->arena, &flow->item, flow->err);
 }
 
 static bool make_item(const struct flow *flow, const struct assignments *put, struct value *out)
