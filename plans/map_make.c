@@ -108,7 +108,7 @@ static bool make_set(const struct map_embed *embed, struct map_values members, s
         *out = (struct value){NULL, 0};
         return true;
     }
-    return value_set(arena, members.list, members.count, true, out, err) ||
+    return value_set_merged(arena, members.list, members.count, out, err) ||
            error_wrap(err, "attribute %.*s", STR_ARG(embed->name));
 }
 

@@ -111,7 +111,7 @@ static bool convert_to_set(struct value v, enum value_type type, struct arena *a
             return false;
         }
     }
-    return value_set(arena, members, count, true, out, err);
+    return value_set_merged(arena, members, count, out, err);
 }
 
 bool template_convert(struct value v, enum value_type type, struct arena *arena, struct value *out,

@@ -135,7 +135,7 @@ static bool eval_members(const struct template *template, const struct expr_scop
         values[i] = found.members[i].value;
     }
     if (template->kind == TEMPLATE_SET) {
-        return value_set(scratch, values, found.count, true, out, err);
+        return value_set_merged(scratch, values, found.count, out, err);
     }
     *out = value_list(scratch, values, found.count);
     return true;

@@ -273,7 +273,7 @@ bool expr_evaluate_set(const struct expr *expr, struct evaluation *in, struct va
         size += values[i].len;
     }
     return expr_check_room(size, in->err) &&
-           value_set(in->scratch, values, expr->argument_count, true, out, in->err);
+           value_set_merged(in->scratch, values, expr->argument_count, out, in->err);
 }
 
 /* A member that is an empty set is left out, as an attribute would be. */

@@ -211,7 +211,8 @@ START_TEST(value_set_follows_the_table)
     for (size_t i = 0; i < value_count(list); i++) {
         given[i] = value_element(list, i);
     }
-    bool ok = value_set(arena, given, value_count(list), sets[_i].merge, &set, &err);
+    bool ok = sets[_i].merge ? value_set_merged(arena, given, value_count(list), &set, &err)
+                             : value_set(arena, given, value_count(list), &set, &err);
     ck_assert_msg(ok == (sets[_i].set != NULL), "%s: %s", sets[_i].says, err.text);
     ck_assert_int_eq(err.code, ok ? ERROR_NONE : ERROR_ITEM);
     struct str text = json_of_value(arena, set);
