@@ -46,13 +46,15 @@ static bool parse_expression(const struct invocation *invocation, const char *op
                              const struct expr **out, struct error *err)
 {
     const char *text = invocation_text(invocation, option);
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     if (text == NULL) {
         return true;
     }
-    return expr_parse((struct str){text, strlen(text)}, &(struct expr_options){0},
-                      invocation->arena, out, NULL, &at, err) ||
-           error_wrap(err, "--%s, column %zu", option, at + 1);
+    if (!expr_parse((struct str){text, strlen(text)}, NULL, invocation->arena, &parsed, err)) {
+        return error_wrap(err, "--%s, column %zu", option, parsed.fault + 1);
+    }
+    *out = parsed.expr;
+    return true;
 }
 
 /* "a,b" as its parts; empty ones name nothing. */

@@ -100,8 +100,8 @@ static bool bind_assignments(struct shape_binder *shape, const struct map_assign
         const struct map_assignment *one = &from->list[i];
         struct map_member member = {.name = one->name, .is_key = is_key};
         if (!parse_template(rows, &one->place, one->value, &member.template, err) ||
-            (one->when != NULL && !place_condition(&one->when_place, one->when, &names,
-                                                   rows->binder->arena, &member.when, err))) {
+            (one->when.json != NULL &&
+             !place_condition(&one->when, &names, rows->binder->arena, &member.when, err))) {
             return false;
         }
         convert_for_key(shape, &member);
@@ -290,10 +290,10 @@ static bool bind_item(struct map_scope *rows, const struct map_entity *entity,
     struct shape_binder shape = {.rows = rows, .of_item = true};
     const struct map_body *bodies[] = {&entity->body, &item->body};
     if (!check_key(rows->binder, item, err) ||
-        (entity->when != NULL &&
-         !place_condition(&entity->when_place, entity->when, &names, arena, &out->whens[0], err)) ||
-        (item->when != NULL &&
-         !place_condition(&item->when_place, item->when, &names, arena, &out->whens[1], err)) ||
+        (entity->when.json != NULL &&
+         !place_condition(&entity->when, &names, arena, &out->whens[0], err)) ||
+        (item->when.json != NULL &&
+         !place_condition(&item->when, &names, arena, &out->whens[1], err)) ||
         !bind_assignments(&shape, &item->key, true, err) || !bind_bodies(&shape, bodies, 2, err)) {
         return false;
     }

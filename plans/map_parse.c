@@ -43,16 +43,14 @@ bool map_read_sql(const struct map_reader *member, struct map_sql *out, struct e
     return place_text(&member->place, member->json, &out->text, err);
 }
 
-bool map_read_condition(const struct map_reader *member, const struct json **out,
-                        struct place *place, struct error *err)
+bool map_read_condition(const struct map_reader *member, struct placed_json *out, struct error *err)
 {
     if (member->json == NULL) {
         return true;
     }
     const struct expr *expr;
-    *out = member->json;
-    *place = member->place;
-    return place_condition(&member->place, member->json, &any_names, member->arena, &expr, err);
+    *out = (struct placed_json){member->place, member->json};
+    return place_condition(out, &any_names, member->arena, &expr, err);
 }
 
 /* {"value": ..., "when": ...} is a conditional value; any other object is a template. */
@@ -75,7 +73,7 @@ static bool read_assignment(const struct map_reader *reader, struct map_assignme
         struct map_reader when = map_reader_member(reader, "when");
         out->value = value.json;
         out->place = value.place;
-        if (!map_read_condition(&when, &out->when, &out->when_place, err)) {
+        if (!map_read_condition(&when, &out->when, err)) {
             return false;
         }
     }
@@ -121,7 +119,7 @@ static bool read_key(const struct map_reader *reader, struct map_assignments *ou
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {
-        if (out->list[i].when != NULL) {
+        if (out->list[i].when.json != NULL) {
             return place_error(&out->list[i].place, out->list[i].value->offset, err,
                                "a key attribute has no \"when\"; put it beside \"key\"");
         }
@@ -140,8 +138,7 @@ static bool read_item(const struct map_reader *reader, struct map_embed_list *em
     out->place = reader->place;
     out->offset = reader->json->offset;
     struct map_reader when = map_reader_member(reader, "when");
-    return read_key(reader, &out->key, err) &&
-           map_read_condition(&when, &out->when, &out->when_place, err) &&
+    return read_key(reader, &out->key, err) && map_read_condition(&when, &out->when, err) &&
            map_read_body(reader, embeds, &out->body, err);
 }
 
@@ -196,7 +193,7 @@ static bool read_entity_rows(const struct map_reader *reader, struct map_embed_l
     struct map_reader when = map_reader_member(reader, "when");
     return (name.json == NULL || place_text(&name.place, name.json, &out->name, err)) &&
            map_read_rows(reader, &out->rows, err) && map_read_sql(&where, &out->where, err) &&
-           map_read_condition(&when, &out->when, &out->when_place, err) &&
+           map_read_condition(&when, &out->when, err) &&
            map_read_body(reader, embeds, &out->body, err);
 }
 

@@ -3,6 +3,7 @@
 #include "engine/base/buffer.h"
 #include "plans/template_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* One template being parsed; nested ones have a place of their own. */
@@ -123,17 +124,13 @@ static bool parse_expression(const struct parse *parse, const struct json *json,
     struct expr_options inner = {options->names.resolve, options->names.context, true};
     size_t start = *at + 2;
     struct str rest = {json->text.ptr + start, json->text.len - start};
-    size_t end = 0;
-    size_t fault = 0;
-    if (!expr_parse(rest, &inner, parse->arena, out, &end, &fault, parse->err)) {
-        return fail(parse, json_string_offset(parse->place.text, json, start + fault));
+    struct expr_parsed parsed = {0};
+    if (!expr_parse(rest, &inner, parse->arena, &parsed, parse->err)) {
+        return fail(parse, json_string_offset(parse->place.text, json, start + parsed.fault));
     }
-    if (end >= rest.len || rest.ptr[end] != '}') {
-        return place_error(&parse->place, json_string_offset(parse->place.text, json, start + end),
-                           parse->err, "expected '}' after the expression, found %s",
-                           end >= rest.len ? "the end of the text" : "something else");
-    }
-    *at = start + end + 1;
+    assert(rest.ptr[parsed.end] == '}');
+    *out = parsed.expr;
+    *at = start + parsed.end + 1;
     return true;
 }
 

@@ -12,13 +12,11 @@
 static const struct expr *parsed(struct arena *arena, const char *text,
                                  const struct expr_options *options)
 {
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
     struct str all = {text, strlen(text)};
-    ck_assert_msg(expr_parse(all, options, arena, &expr, NULL, &at, &err), "%s: %s", text,
-                  err.text);
-    return expr;
+    ck_assert_msg(expr_parse(all, options, arena, &parsed, &err), "%s: %s", text, err.text);
+    return parsed.expr;
 }
 
 static const struct {

@@ -72,12 +72,11 @@ START_TEST(expressions_print_canonically)
     struct arena *arena = arena_new();
     const char *text = prints[_i].text;
     const char *wanted = prints[_i].printed == NULL ? text : prints[_i].printed;
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
     struct str all = {text, strlen(text)};
-    ck_assert_msg(expr_parse(all, NULL, arena, &expr, NULL, &at, &err), "%s: %s", text, err.text);
-    struct str printed = expr_print(expr, arena);
+    ck_assert_msg(expr_parse(all, NULL, arena, &parsed, &err), "%s: %s", text, err.text);
+    struct str printed = expr_print(parsed.expr, arena);
     ck_assert_msg(strcmp(printed.ptr, wanted) == 0, "%s: printed as %s", text, printed.ptr);
     arena_free(arena);
 }
