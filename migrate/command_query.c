@@ -80,7 +80,8 @@ static bool read_wanted(const struct invocation *invocation, struct wanted *out,
 {
     if (!parse_expression(invocation, "where", &out->where, err) ||
         !parse_expression(invocation, "sum", &out->sum, err) ||
-        !invocation_number(invocation, "limit", 1, UINT64_MAX, UINT64_MAX, &out->limit, err)) {
+        !invocation_number(invocation, "limit", (struct number_range){1, UINT64_MAX}, &out->limit,
+                           err)) {
         return false;
     }
     if (out->where != NULL && !expr_is_condition(out->where)) {
@@ -259,7 +260,8 @@ static bool make_queries(const struct invocation *invocation, const struct key_s
     const char *text = invocation->operands[0];
     const char *index = invocation_text(invocation, "index");
     uint64_t shards = 1;
-    if (!invocation_number(invocation, "shards", 1, SHARDS_MAX, 1, &shards, err)) {
+    if (!invocation_number(invocation, "shards", (struct number_range){1, SHARDS_MAX}, &shards,
+                           err)) {
         return false;
     }
     if (invocation_flag(invocation, "shards") != (strstr(text, "{shard}") != NULL)) {
@@ -285,7 +287,7 @@ static bool run_query(struct invocation *invocation, struct store *store,
 {
     struct table_desc table;
     const struct key_schema *keys = NULL;
-    struct wanted wanted = {0};
+    struct wanted wanted = {.limit = UINT64_MAX};
     struct query *queries = NULL;
     size_t count = 0;
     if (!store_describe(store, invocation->arena, &table, err) ||

@@ -32,7 +32,8 @@ static bool find_keep(const struct runner_session *session, uint32_t *keep, stru
         return true;
     }
     uint64_t to = 0;
-    if (!invocation_number(session->invocation, "to", 0, UINT32_MAX, 0, &to, err)) {
+    if (!invocation_number(session->invocation, "to", (struct number_range){0, UINT32_MAX}, &to,
+                           err)) {
         return false;
     }
     const struct ledger_record *record = ledger_find(&session->ledger, (uint32_t)to);

@@ -85,12 +85,12 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
         .temp_dir = import_temp_dir(invocation, invocation_text(invocation, "temp")),
     };
     const char *conflict = invocation_text(invocation, "on-conflict");
-    uint64_t jobs = 0;
-    uint64_t memory_mb = 0;
+    uint64_t jobs = JOBS_DEFAULT;
+    uint64_t memory_mb = MEMORY_DEFAULT_MB;
     if ((conflict != NULL && !read_conflict(conflict, &options.conflict, err)) ||
-        !invocation_number(invocation, "jobs", 1, JOBS_MAX, JOBS_DEFAULT, &jobs, err) ||
-        !invocation_number(invocation, "memory", 4, MEMORY_MAX_MB, MEMORY_DEFAULT_MB, &memory_mb,
-                           err) ||
+        !invocation_number(invocation, "jobs", (struct number_range){1, JOBS_MAX}, &jobs, err) ||
+        !invocation_number(invocation, "memory", (struct number_range){4, MEMORY_MAX_MB},
+                           &memory_mb, err) ||
         !read_source(invocation, &options, err)) {
         return false;
     }
