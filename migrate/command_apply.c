@@ -58,10 +58,13 @@ static bool find_pending(const struct runner_session *session, const struct plan
                          struct pending *out, struct error *err)
 {
     uint64_t to = 0;
-    return invocation_number(session->invocation, "to", 1, UINT32_MAX, 0, &to, err) &&
-           plan_list_pending(plans, &session->ledger, (uint32_t)to, session->arena, &out->plans,
-                             err) &&
-           compile_all(session, out, err);
+    if (!invocation_number(session->invocation, "to", (struct number_range){1, UINT32_MAX}, &to,
+                           err) ||
+        !plan_list_check(plans, &session->ledger, (uint32_t)to, err)) {
+        return false;
+    }
+    out->plans = plan_list_pending(plans, &session->ledger, (uint32_t)to, session->arena);
+    return compile_all(session, out, err);
 }
 
 static void report_nothing(struct invocation *invocation, const struct ledger *ledger)

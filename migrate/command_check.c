@@ -193,18 +193,17 @@ static bool check_plan(struct checking *checking, const char *path, struct error
 static bool check_plans(struct checking *checking, struct error *err)
 {
     struct invocation *invocation = checking->invocation;
-    struct str *names = NULL;
-    size_t count = 0;
-    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, &count, err)) {
+    struct file_names names;
+    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (str_begins(names[i], STR("."))) {
+    for (size_t i = 0; i < names.count; i++) {
+        if (str_begins(names.list[i], STR("."))) {
             continue;
         }
-        const char *path =
-            arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir, STR_ARG(names[i]))
-                .ptr;
+        const char *path = arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir,
+                                        STR_ARG(names.list[i]))
+                               .ptr;
         struct error wrong = {0};
         checking->file_count++;
         if (!check_plan(checking, path, &wrong)) {

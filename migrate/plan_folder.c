@@ -38,17 +38,16 @@ static bool insert(struct plan_list *list, const struct plan *plan, struct error
 bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *out,
                       struct error *err)
 {
-    struct str *names = NULL;
-    size_t count = 0;
-    if (!folder_list(dir, ".json", arena, &names, &count, err)) {
+    struct file_names names;
+    if (!folder_list(dir, ".json", arena, &names, err)) {
         return false;
     }
-    struct plan_list list = {arena_alloc(arena, (count + 1) * sizeof *list.plans), 0};
-    for (size_t i = 0; i < count; i++) {
-        if (str_begins(names[i], STR("."))) {
+    struct plan_list list = {arena_alloc(arena, (names.count + 1) * sizeof *list.plans), 0};
+    for (size_t i = 0; i < names.count; i++) {
+        if (str_begins(names.list[i], STR("."))) {
             continue;
         }
-        struct str path = arena_format(arena, "%s/%.*s", dir, STR_ARG(names[i]));
+        struct str path = arena_format(arena, "%s/%.*s", dir, STR_ARG(names.list[i]));
         const struct plan *plan = NULL;
         if (!read_plan(path.ptr, arena, &plan, err) || !insert(&list, plan, err)) {
             return false;
@@ -159,16 +158,19 @@ static bool check_orders(const struct plan_list *list, const struct ledger *ledg
     return true;
 }
 
-bool plan_list_pending(const struct plan_list *list, const struct ledger *ledger, uint32_t to,
-                       struct arena *arena, struct plan_list *out, struct error *err)
+bool plan_list_check(const struct plan_list *list, const struct ledger *ledger, uint32_t to,
+                     struct error *err)
 {
     const struct ledger_record *last = ledger_newest(ledger);
     uint32_t newest = last == NULL ? 0 : last->version;
+    return check_records(list, ledger, err) && check_orders(list, ledger, newest, err) &&
+           check_target(list, to, newest, err);
+}
+
+struct plan_list plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
+                                   uint32_t to, struct arena *arena)
+{
     struct plan_list pending = {arena_alloc(arena, (list->count + 1) * sizeof *pending.plans), 0};
-    if (!check_records(list, ledger, err) || !check_orders(list, ledger, newest, err) ||
-        !check_target(list, to, newest, err)) {
-        return false;
-    }
     for (size_t i = 0; i < list->count; i++) {
         const struct plan *plan = list->plans[i];
         const struct ledger_record *record = standing_record(ledger, plan->version);
@@ -177,6 +179,5 @@ bool plan_list_pending(const struct plan_list *list, const struct ledger *ledger
             pending.plans[pending.count++] = plan;
         }
     }
-    *out = pending;
-    return true;
+    return pending;
 }
