@@ -6,15 +6,10 @@
 
 static const char *const state_names[] = {
     [RUN_RUNNING] = "running",           [RUN_APPLIED] = "applied",         [RUN_FAILED] = "failed",
-    [RUN_ROLLING_BACK] = "rolling back", [RUN_ROLLED_BACK] = "rolled back",
-};
-
-enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
+    [RUN_ROLLING_BACK] = "rolling back", [RUN_ROLLED_BACK] = "rolled back", NULL};
 
 static const char *const projection_names[] = {
-    [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
-
-enum { PROJECTION_COUNT = sizeof projection_names / sizeof *projection_names };
+    [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE", NULL};
 
 const char *run_state_name(enum run_state state)
 {
@@ -99,11 +94,12 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
 
 /* ---------------------------------------------------------------- reading */
 
-static bool read_named(const cJSON *object, const char *name, const char *const *names,
-                       size_t count, size_t *out, struct error *err)
+/* One of `names`, which end with NULL, by its place. */
+static bool read_named(const cJSON *object, const char *name, const char *const *names, size_t *out,
+                       struct error *err)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
-    for (size_t i = 0; cJSON_IsString(member) && i < count; i++) {
+    for (size_t i = 0; cJSON_IsString(member) && names[i] != NULL; i++) {
         if (strcmp(member->valuestring, names[i]) == 0) {
             *out = i;
             return true;
@@ -112,19 +108,15 @@ static bool read_named(const cJSON *object, const char *name, const char *const 
     return error_set(err, ERROR_DAMAGED, "member '%s' is missing or unknown", name);
 }
 
-static bool read_keys(const cJSON *object, const char *name, struct arena *arena,
-                      struct key_attribute *keys, size_t *count, struct error *err)
+static bool read_attributes(const cJSON *list, struct arena *arena, struct key_attribute *keys,
+                            size_t *count, struct error *err)
 {
-    const cJSON *list = NULL;
-    if (!ledger_json_array(object, name, &list, err)) {
-        return false;
-    }
     size_t n = 0;
     const cJSON *member = NULL;
     cJSON_ArrayForEach(member, list) {
         struct str type;
         if (n == KEY_PARTS_MAX) {
-            return error_set(err, ERROR_DAMAGED, "member '%s' is too long", name);
+            return error_set(err, ERROR_DAMAGED, "member '%s' is too long", list->string);
         }
         if (!ledger_json_text(member, "name", arena, &keys[n].name, err) ||
             !ledger_json_text(member, "type", arena, &type, err)) {
@@ -135,6 +127,17 @@ static bool read_keys(const cJSON *object, const char *name, struct arena *arena
     }
     *count = n;
     return true;
+}
+
+static bool read_keys(const cJSON *object, struct arena *arena, struct key_schema *out,
+                      struct error *err)
+{
+    const cJSON *partition = NULL;
+    const cJSON *sort = NULL;
+    return ledger_json_array(object, "partition", &partition, err) &&
+           read_attributes(partition, arena, out->partition, &out->partition_count, err) &&
+           ledger_json_array(object, "sort", &sort, err) &&
+           read_attributes(sort, arena, out->sort, &out->sort_count, err);
 }
 
 static bool read_include(const cJSON *object, struct arena *arena, struct index_desc *index,
@@ -166,10 +169,8 @@ static bool read_change(const cJSON *object, struct arena *arena, struct index_c
     struct index_desc *index = &out->index;
     if (!ledger_json_bool(object, "created", &out->created, err) ||
         !ledger_json_text(object, "index", arena, &index->name, err) ||
-        !read_keys(object, "partition", arena, index->keys.partition, &index->keys.partition_count,
-                   err) ||
-        !read_keys(object, "sort", arena, index->keys.sort, &index->keys.sort_count, err) ||
-        !read_named(object, "projection", projection_names, PROJECTION_COUNT, &projection, err) ||
+        !read_keys(object, arena, &index->keys, err) ||
+        !read_named(object, "projection", projection_names, &projection, err) ||
         !read_include(object, arena, index, err)) {
         return false;
     }
@@ -240,7 +241,7 @@ static bool read_state(const cJSON *object, struct arena *arena, struct ledger_r
     if (!read_number_32(object, "version", &out->version, err) ||
         !ledger_json_text(object, "name", arena, &out->name, err) ||
         !ledger_json_text(object, "hash", arena, &out->hash, err) ||
-        !read_named(object, "state", state_names, STATE_COUNT, &state, err)) {
+        !read_named(object, "state", state_names, &state, err)) {
         return false;
     }
     out->state = (enum run_state)state;

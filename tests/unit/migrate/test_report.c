@@ -145,8 +145,8 @@ static const struct {
 START_TEST(progress_line_follows_the_table)
 {
     struct arena *arena = arena_new();
-    struct str line = progress_line(arena, "load", lines[_i].done, lines[_i].total,
-                                    lines[_i].elapsed_ms, lines[_i].bar);
+    struct progress_state state = {"load", lines[_i].done, lines[_i].total, lines[_i].elapsed_ms};
+    struct str line = progress_line(arena, state, lines[_i].bar);
     ck_assert_msg(strcmp(line.ptr, lines[_i].line) == 0, "%s: %s", lines[_i].says, line.ptr);
     arena_free(arena);
 }
