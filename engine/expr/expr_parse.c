@@ -4,7 +4,6 @@
 #include "engine/expr/expr_operators_internal.h"
 #include "engine/expr/expr_parser_internal.h"
 
-
 static const struct expr *parse_or(struct parser *parser);
 
 /* --- tokens --- */
