@@ -87,7 +87,7 @@ struct plan_status *plan_status_all(const struct ledger *ledger, const struct pl
         if (record != NULL) {
             *status = of_record(record, plan, live);
             status->file_missing = plans != NULL && plan == NULL && ledger_stands(record);
-        } else {
+        } else if (plan != NULL) {
             *status = (struct plan_status){.version = plan->version, .name = plan->name};
         }
         status->out_of_order = status->state == PLAN_PENDING && status->version < newest_version;

@@ -4,8 +4,14 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
-#include "migrate/probe_groups.h"
+#include "engine/item/key.h"
+#include "engine/item/value.h"
+#include "migrate/probe_verdicts.h"
+#include "plans/pass.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum member_kind { MEMBER_MOVES, MEMBER_PUTS, MEMBER_HOLDS };

@@ -1,3 +1,4 @@
+#include "migrate/probe_groups.h"
 #include "migrate/probe_groups_internal.h"
 
 #include <stdlib.h>
