@@ -37,17 +37,14 @@ static bool name_file(const struct plan *plan, struct error *err)
 static bool compile_all(const struct runner_session *session, struct pending *pending,
                         struct error *err)
 {
-    struct table_desc table = session->table;
+    struct compile_target target = {.table = session->table};
     pending->stages =
         arena_alloc(session->arena, (pending->plans.count + 1) * sizeof *pending->stages);
     for (size_t i = 0; i < pending->plans.count; i++) {
         const struct plan *plan = pending->plans.plans[i];
         const struct ledger_record *record = ledger_find(&session->ledger, plan->version);
-        if (record != NULL && !ledger_stands(record)) {
-            record = NULL;
-        }
-        if (!runner_compile(&plan->steps, record, &table, session->arena, &pending->stages[i],
-                            err)) {
+        target.record = record != NULL && ledger_stands(record) ? record : NULL;
+        if (!runner_compile(&plan->steps, &target, session->arena, &pending->stages[i], err)) {
             return name_file(plan, err);
         }
     }

@@ -71,9 +71,8 @@ static bool open_overlay(struct rehearsal *rehearsal, struct error *err)
 
 /* Of a pass that is half done, what is left; its verdicts stand already. */
 struct begun {
-    uint64_t pass; /* 0: not begun */
-    bool ruled;
-    struct probe_verdicts verdicts;
+    uint64_t pass;                  /* 0: not begun */
+    struct probe_verdicts verdicts; /* list NULL: not decided */
 };
 
 static bool find_begun(const struct rehearsal *rehearsal, size_t plan, size_t stage,
@@ -88,8 +87,7 @@ static bool find_begun(const struct rehearsal *rehearsal, size_t plan, size_t st
     }
     out->pass = record->pass;
     struct str prefix = probe_prefix(version, record->stage, session->arena);
-    return probe_verdicts_load(session->reader, prefix, session->arena, &out->verdicts, &out->ruled,
-                               err);
+    return probe_verdicts_load(session->reader, prefix, session->arena, &out->verdicts, err);
 }
 
 /* Entries that the pass would add to indexes, or take away. */
@@ -107,7 +105,7 @@ static void move_entries(struct table_desc *table, const int64_t *entries, struc
 static bool find_verdicts(const struct rehearsal *rehearsal, const struct runner_rules *rules,
                           struct begun *begun, struct error *err)
 {
-    if (!rules->facts->needs_probe || begun->ruled) {
+    if (!rules->facts->needs_probe || begun->verdicts.list != NULL) {
         return true;
     }
     return probe_run(&rehearsal->view, rules, rehearsal->session->arena, &begun->verdicts, err);
@@ -174,9 +172,8 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     struct arena *arena = rehearsal->session->arena;
     struct ledger_record record = {
         .faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record.faults)};
-    struct scan_options scan = runner_session_scan(&rehearsal->view);
     bool standing = table_index(&rehearsal->view.table, stage->index.name) != NULL;
-    if (!runner_index_check(&rehearsal->view, &scan, stage, &record, &out->index, err)) {
+    if (!runner_index_check(&rehearsal->view, stage, &record, &out->index, err)) {
         return false;
     }
     out->faults = record.faults;

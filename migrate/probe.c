@@ -149,35 +149,43 @@ static bool equal_puts(const struct pass_result *a, const struct pass_result *b)
     return equal;
 }
 
+/* An item whose effect wants keys. */
+struct claimant {
+    const struct stored_item *item;
+    struct key source; /* its key */
+    const struct pass_result *result;
+};
+
 /* If on_collision let the item keep its key, would later steps fail, or put other items? */
-static bool is_unsteady(const struct prober *prober, const struct stored_item *item,
-                        const struct key *source, const struct pass_result *moved,
+static bool is_unsteady(const struct prober *prober, const struct claimant *claimant,
                         struct arena *arena, bool *out, struct error *err)
 {
     struct runner_rules rules = prober->probe->rules;
+    const struct pass_result *moved = claimant->result;
     *out = false;
     if (rules.facts->steps[moved->rekey_step].collision != COLLISION_SKIP || !rules.facts->puts) {
         return true;
     }
     struct probe_verdict kept = {.ruling = PROBE_SKIP, .step = (uint32_t)moved->rekey_step};
     struct probe_verdicts verdicts = {.list = &kept, .count = 1};
-    probe_digest(source, kept.source);
+    probe_digest(&claimant->source, kept.source);
     rules.verdicts = &verdicts;
+    struct runner_meeter meeter = {&rules, prober->reader};
     struct runner_effect effect;
-    if (!runner_effect_of(&rules, prober->reader, item, arena, &effect, err)) {
+    if (!runner_effect_of(&meeter, claimant->item, arena, &effect, err)) {
         return false;
     }
     *out = effect.result.fate == PASS_FAILED || !equal_puts(&effect.result, moved);
     return true;
 }
 
-static bool add_puts(struct prober *prober, const struct key *source,
-                     const struct pass_result *result, struct error *err)
+static bool add_puts(struct prober *prober, const struct claimant *claimant, struct error *err)
 {
+    const struct pass_result *result = claimant->result;
     for (size_t i = 0; i < result->put_count; i++) {
         const struct pass_put *put = &result->puts[i];
         struct wish wish = {put->step, true, false, &put->key, put->item};
-        if (!add_claim(prober, source, &wish, err)) {
+        if (!add_claim(prober, &claimant->source, &wish, err)) {
             return false;
         }
     }
@@ -189,23 +197,24 @@ static bool probe_item(void *worker, const struct stored_item *item, struct scan
 {
     struct prober *prober = worker;
     const struct runner_rules *rules = &prober->probe->rules;
+    struct runner_meeter meeter = {rules, prober->reader};
     struct runner_effect effect;
-    struct key source;
-    if (!runner_effect_of(rules, prober->reader, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(&meeter, item, out->arena, &effect, err)) {
         return false;
     }
     const struct pass_result *result = &effect.result;
+    struct claimant claimant = {.item = item, .result = result};
     if (result->fate != PASS_MOVE && result->put_count == 0) {
         return true;
     }
-    if (!key_of_item(&rules->table->keys, item->item, &source, err) ||
-        !add_puts(prober, &source, result, err)) {
+    if (!key_of_item(&rules->table->keys, item->item, &claimant.source, err) ||
+        !add_puts(prober, &claimant, err)) {
         return false;
     }
     struct wish wish = {result->rekey_step, false, false, &result->key, result->item};
     return result->fate != PASS_MOVE ||
-           (is_unsteady(prober, item, &source, result, out->arena, &wish.unsteady, err) &&
-            add_claim(prober, &source, &wish, err));
+           (is_unsteady(prober, &claimant, out->arena, &wish.unsteady, err) &&
+            add_claim(prober, &claimant.source, &wish, err));
 }
 
 static bool probe_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
@@ -253,15 +262,15 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
 {
     struct stored_item found;
     struct runner_effect effect;
-    struct store_reader *reader = probe->session->reader;
-    if (!store_get(reader, &target->key, 1, target->arena, &found, err)) {
+    struct runner_meeter meeter = {&probe->rules, probe->session->reader};
+    if (!store_get(meeter.reader, &target->key, 1, target->arena, &found, err)) {
         return false;
     }
     *held = !value_is_missing(found.item);
     if (!*held) {
         return true;
     }
-    if (!runner_effect_of(&probe->rules, reader, &found, target->arena, &effect, err)) {
+    if (!runner_effect_of(&meeter, &found, target->arena, &effect, err)) {
         return false;
     }
     enum pass_fate fate = effect.result.fate;

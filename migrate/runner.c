@@ -107,13 +107,12 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
 {
     struct runner_session *session = run->session;
     struct str prefix = probe_prefix(run->plan->version, run->record->stage, session->arena);
-    bool done = false;
-    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, &done, err)) {
+    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, err)) {
         return false;
     }
-    return done || (ledger_forget(session->store, session->reader, prefix, err) &&
-                    probe_run(session, rules, session->arena, out, err) &&
-                    probe_verdicts_save(session->store, prefix, out, err));
+    return out->list != NULL || (ledger_forget(session->store, session->reader, prefix, err) &&
+                                 probe_run(session, rules, session->arena, out, err) &&
+                                 probe_verdicts_save(session->store, prefix, out, err));
 }
 
 static bool has_failed(const struct ledger_step *steps, size_t count)
@@ -166,10 +165,9 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
 static bool create_index(const struct run *run, const struct stage *stage, bool *failed,
                          struct error *err)
 {
-    struct scan_options scan = runner_session_scan(run->session);
     struct index_counts counts = {0};
     if (table_index(&run->session->table, stage->index.name) == NULL) {
-        if (!runner_index_check(run->session, &scan, stage, run->record, &counts, err)) {
+        if (!runner_index_check(run->session, stage, run->record, &counts, err)) {
             return false;
         }
         *failed = counts.violating > 0 && !stage->leave_out;
@@ -258,11 +256,10 @@ bool runner_apply(struct runner_session *session, const struct plan *plan,
 }
 
 bool runner_roll_back(struct runner_session *session, const struct plan *plan,
-                      const struct compiled_stages *stages, struct ledger_record *record,
-                      bool *failed, struct error *err)
+                      const struct compiled_stages *stages, bool *failed, struct error *err)
 {
-    struct run run = {session, plan, stages, record, 0};
-    assert(record->state == RUN_ROLLING_BACK);
-    clear_faults(record, session->arena);
+    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version), 0};
+    assert(run.record != NULL && run.record->state == RUN_ROLLING_BACK);
+    clear_faults(run.record, session->arena);
     return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
 }

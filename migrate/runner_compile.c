@@ -67,39 +67,29 @@ static bool check_step(const struct stage *stage, const struct ledger_record *re
                        INDEXES_MAX);
 }
 
-/* What stages are compiled against. */
-struct compiling {
-    const struct ledger_record *record;
-    const struct pass_table *keys;
-    struct table_desc *table;
-    struct arena *arena;
-};
-
-static bool compile_stage(const struct compiling *compiling, struct compiled_stage *stage,
-                          struct error *err)
+static bool compile_stage(struct compile_target *target, const struct pass_table *keys,
+                          struct arena *arena, struct compiled_stage *stage, struct error *err)
 {
     if (stage->stage->kind != STAGE_PASS) {
-        if (!check_step(stage->stage, compiling->record, compiling->table, err)) {
+        if (!check_step(stage->stage, target->record, &target->table, err)) {
             return false;
         }
-        runner_compile_step(stage->stage, compiling->table, compiling->arena);
+        runner_compile_step(stage->stage, &target->table, arena);
         return true;
     }
-    if (!pass_compile(stage->stage, compiling->keys, compiling->arena, &stage->pass, err)) {
+    if (!pass_compile(stage->stage, keys, arena, &stage->pass, err)) {
         return false;
     }
     stage->facts = pass_facts(stage->pass);
     return true;
 }
 
-bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,
-                    struct table_desc *table, struct arena *arena, struct compiled_stages *out,
-                    struct error *err)
+bool runner_compile(const struct stage_list *stages, struct compile_target *target,
+                    struct arena *arena, struct compiled_stages *out, struct error *err)
 {
     struct pass_table *keys = arena_alloc(arena, sizeof *keys);
-    const struct table_desc *before =
-        memcpy(arena_alloc(arena, sizeof *table), table, sizeof *table);
-    struct compiling compiling = {record, keys, table, arena};
+    struct table_desc *before = arena_alloc(arena, sizeof *before);
+    *before = target->table;
     struct compiled_stage *list = arena_zero(arena, (stages->count + 1) * sizeof *list);
     size_t steps = 0;
     if (!pass_table_init(before, stages, arena, keys, err)) {
@@ -107,7 +97,7 @@ bool runner_compile(const struct stage_list *stages, const struct ledger_record 
     }
     for (size_t i = 0; i < stages->count; i++) {
         list[i] = (struct compiled_stage){.stage = &stages->stages[i], .first_step = steps};
-        if (!compile_stage(&compiling, &list[i], err)) {
+        if (!compile_stage(target, keys, arena, &list[i], err)) {
             return false;
         }
         steps += stages->stages[i].step_count;

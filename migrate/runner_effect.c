@@ -277,11 +277,12 @@ static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
     return true;
 }
 
-bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
-                      const struct stored_item *item, struct arena *arena,
-                      struct runner_effect *out, struct error *err)
+bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_item *item,
+                      struct arena *arena, struct runner_effect *out, struct error *err)
 {
-    struct meeting meeting = {.rules = rules, .reader = reader, .item = item, .arena = arena};
+    const struct runner_rules *rules = meeter->rules;
+    struct meeting meeting = {
+        .rules = rules, .reader = meeter->reader, .item = item, .arena = arena};
     *out = (struct runner_effect){.write_count = 0};
     if (!put_through(&meeting, NULL, &out->result, err)) {
         return false;

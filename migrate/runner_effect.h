@@ -21,6 +21,12 @@ struct runner_rules {
     const struct probe_verdicts *verdicts; /* NULL: none yet */
 };
 
+/* What one thread puts items through. */
+struct runner_meeter {
+    const struct runner_rules *rules;
+    struct store_reader *reader; /* for look-ups */
+};
+
 struct runner_effect {
     struct pass_result result; /* of the steps; all outcomes are final */
     struct write *writes;      /* puts first, then the item's own */
@@ -29,11 +35,9 @@ struct runner_effect {
 };
 
 /* Puts the item through the pass. What *out holds is in the arena or in the item.
- *   reader  for look-ups
  * Returns false only for what is no item error. */
-MUST_CHECK bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
-                                 const struct stored_item *item, struct arena *arena,
-                                 struct runner_effect *out, struct error *err);
+MUST_CHECK bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_item *item,
+                                 struct arena *arena, struct runner_effect *out, struct error *err);
 
 /* Adds each step's outcome to its counts, or takes it out again. */
 void runner_effect_count(const unsigned char *outcomes, size_t step_count,

@@ -11,10 +11,8 @@
 
 #include <stdbool.h>
 
-/* Reads the table for items that violate the index's keys. Examples are added to the faults.
- *   scan  store, workers, segments and stop are used */
-MUST_CHECK bool runner_index_check(const struct runner_session *session,
-                                   const struct scan_options *scan, const struct stage *stage,
+/* Reads the table for items that violate the index's keys. Examples are added to the faults. */
+MUST_CHECK bool runner_index_check(const struct runner_session *session, const struct stage *stage,
                                    struct ledger_record *record, struct index_counts *out,
                                    struct error *err);
 

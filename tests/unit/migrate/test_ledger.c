@@ -262,12 +262,10 @@ START_TEST(verdicts_come_back)
     struct fixture f = set_up();
     struct probe_verdicts verdicts = many_verdicts(f.arena);
     struct probe_verdicts read;
-    bool done = false;
     struct str prefix = probe_prefix(3, 1, f.arena);
     ck_assert_msg(probe_verdicts_save(f.store, prefix, &verdicts, &f.err), "%s", f.err.text);
-    ck_assert_msg(probe_verdicts_load(f.reader, prefix, f.arena, &read, &done, &f.err), "%s",
-                  f.err.text);
-    ck_assert(done);
+    ck_assert_msg(probe_verdicts_load(f.reader, prefix, f.arena, &read, &f.err), "%s", f.err.text);
+    ck_assert_ptr_nonnull(read.list);
     ck_assert_uint_eq(read.count, VERDICTS);
     ck_assert_uint_eq(read.merged[1], 77);
     for (size_t i = 0; i < VERDICTS; i++) {
@@ -287,12 +285,11 @@ START_TEST(verdicts_without_their_end_are_none)
     struct fixture f = set_up();
     struct probe_verdicts verdicts = many_verdicts(f.arena);
     struct probe_verdicts read;
-    bool done = true;
     struct str prefix = probe_prefix(3, 1, f.arena);
     ck_assert(probe_verdicts_save(f.store, prefix, &verdicts, &f.err));
     put_control(&f, "probe/0000000003/00001/done", (struct str){NULL, 0});
-    ck_assert(probe_verdicts_load(f.reader, prefix, f.arena, &read, &done, &f.err));
-    ck_assert(!done);
+    ck_assert(probe_verdicts_load(f.reader, prefix, f.arena, &read, &f.err));
+    ck_assert_ptr_null(read.list);
     tear_down(&f);
 }
 END_TEST
@@ -302,11 +299,10 @@ START_TEST(verdicts_with_a_gap_are_damage)
     struct fixture f = set_up();
     struct probe_verdicts verdicts = many_verdicts(f.arena);
     struct probe_verdicts read;
-    bool done = false;
     struct str prefix = probe_prefix(3, 1, f.arena);
     ck_assert(probe_verdicts_save(f.store, prefix, &verdicts, &f.err));
     put_control(&f, "probe/0000000003/00001/0000000001", (struct str){NULL, 0});
-    ck_assert(!probe_verdicts_load(f.reader, prefix, f.arena, &read, &done, &f.err));
+    ck_assert(!probe_verdicts_load(f.reader, prefix, f.arena, &read, &f.err));
     ck_assert_int_eq(f.err.code, ERROR_DAMAGED);
     tear_down(&f);
 }
