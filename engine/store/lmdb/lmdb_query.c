@@ -265,6 +265,15 @@ static int read_record(struct lmdb_reader *reader, const struct range *range, MD
     return rc == 0 || rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
+/* The values that were asked for, encoded. */
+static void add_partition(const struct range *range, struct buffer *out)
+{
+    for (size_t i = 0; i < range->tree.index->partition_count; i++) {
+        struct value part = range->query->partition[i];
+        buffer_add(out, (struct str){(const char *)part.bytes, part.len});
+    }
+}
+
 /* The cursor is where the last record stands, which in an index that is behind need not be where
  * its item would stand now. */
 static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB_val key,
@@ -277,8 +286,8 @@ static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB
     int rc = 0;
     cursor->len = 0;
     if (range->index != NULL) {
-        rc = entry_index_key(&range->tree, range->query->partition, range->low.head_len, key,
-                             record, cursor);
+        add_partition(range, cursor);
+        rc = entry_index_sort(&range->tree, range->low.head_len, key, record, cursor);
         buffer_add(cursor, entry_table_key(&range->tree, record));
     } else if (record_peek(record, &item) &&
                key_of_item(range->tree.table, item.item, &table_key, &ignored)) {
