@@ -122,10 +122,11 @@ static struct str make_cursor(struct overlay_reader *reader, char from, struct s
     return buffer_str(&reader->cursor);
 }
 
-/* The items of a page that have not changed. */
-static bool take_unchanged(struct overlay_reader *reader, const struct page *page, size_t *count,
+/* Of a page of the table below, the items that have not changed. */
+static bool take_unchanged(struct overlay_reader *reader, const struct page *page, struct page *out,
                            struct error *err)
 {
+    size_t count = 0;
     const struct key_schema *keys = &overlay_of(reader->base.store)->table->keys;
     arena_reset(reader->arena);
     struct key *of = arena_alloc(reader->arena, (page->count + 1) * sizeof *of);
@@ -140,43 +141,26 @@ static bool take_unchanged(struct overlay_reader *reader, const struct page *pag
     }
     for (size_t i = 0; i < page->count; i++) {
         if (value_is_missing(changed[i].item)) {
-            add_item(reader, count, &page->items[i]);
+            add_item(reader, &count, &page->items[i]);
         }
-    }
-    return true;
-}
-
-static bool read_under(struct overlay_reader *reader, struct segment segment, struct str place,
-                       const struct page_limits *limits, struct page *out, struct error *err)
-{
-    struct page page;
-    size_t count = 0;
-    if (!store_read_page(reader->under, segment, place, limits, &page, err) ||
-        !take_unchanged(reader, &page, &count, err)) {
-        return false;
     }
     *out = (struct page){.items = reader->items, .count = count};
-    out->cursor = page.last ? make_cursor(reader, FROM_OVER, STR(""))
-                            : make_cursor(reader, FROM_UNDER, page.cursor);
+    out->cursor = page->last ? make_cursor(reader, FROM_OVER, STR(""))
+                             : make_cursor(reader, FROM_UNDER, page->cursor);
     return true;
 }
 
-static bool read_over(struct overlay_reader *reader, struct segment segment, struct str place,
-                      const struct page_limits *limits, struct page *out, struct error *err)
+/* Of a page of the temporary table, the items that stand. */
+static void take_standing(struct overlay_reader *reader, const struct page *page, struct page *out)
 {
-    struct page page;
     size_t count = 0;
-    if (!store_read_page(reader->over, segment, place, limits, &page, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < page.count; i++) {
-        if (!is_gone(page.items[i].item)) {
-            add_item(reader, &count, &page.items[i]);
+    for (size_t i = 0; i < page->count; i++) {
+        if (!is_gone(page->items[i].item)) {
+            add_item(reader, &count, &page->items[i]);
         }
     }
-    *out = (struct page){.items = reader->items, .count = count, .last = page.last};
-    out->cursor = make_cursor(reader, FROM_OVER, page.cursor);
-    return true;
+    *out = (struct page){.items = reader->items, .count = count, .last = page->last};
+    out->cursor = make_cursor(reader, FROM_OVER, page->cursor);
 }
 
 static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
@@ -186,11 +170,15 @@ static bool read_page(struct store_reader *base, struct segment segment, struct 
     struct buffer place = {0}; /* the cursor may be the reader's own */
     buffer_add(&place, cursor);
     struct str where = cursor.len == 0 ? STR("") : (struct str){place.bytes + 1, place.len - 1};
-    bool ok = cursor.len > 0 && cursor.ptr[0] == FROM_OVER
-                  ? read_over(reader, segment, where, limits, out, err)
-                  : read_under(reader, segment, where, limits, out, err);
+    bool over = cursor.len > 0 && cursor.ptr[0] == FROM_OVER;
+    struct page page;
+    bool ok =
+        store_read_page(over ? reader->over : reader->under, segment, where, limits, &page, err);
     buffer_free(&place);
-    return ok;
+    if (ok && over) {
+        take_standing(reader, &page, out);
+    }
+    return ok && (over || take_unchanged(reader, &page, out, err));
 }
 
 /* ---------------------------------------------------------------- writing */
