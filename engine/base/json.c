@@ -306,7 +306,7 @@ static bool find_double(const struct json *object, struct json *out)
 static int on_object_end(void *context)
 {
     struct reader *reader = context;
-    struct json again;
+    struct json again = {.name_offset = 0};
     if (find_double(close_container(reader), &again)) {
         const char *fault =
             arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again.name)).ptr;
