@@ -108,7 +108,8 @@ static bool find_verdicts(const struct rehearsal *rehearsal, const struct runner
     if (!rules->facts->needs_probe || begun->verdicts.list != NULL) {
         return true;
     }
-    return probe_run(&rehearsal->view, rules, rehearsal->session->arena, &begun->verdicts, err);
+    return probe_run(&rehearsal->view, rules, begun->pass, rehearsal->session->arena,
+                     &begun->verdicts, err);
 }
 
 static struct ledger_step *label_steps(const struct pass_facts *facts, struct arena *arena)
@@ -129,8 +130,13 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
         .pass = compiled->pass, .facts = compiled->facts, .table = &rehearsal->view.table};
     struct begun begun;
     bool keep = is_read_later(rehearsal, plan, stage);
-    if (!find_begun(rehearsal, plan, stage, &begun, err) ||
-        (keep && !open_overlay(rehearsal, err)) || !find_verdicts(rehearsal, &rules, &begun, err)) {
+    if (!find_begun(rehearsal, plan, stage, &begun, err)) {
+        return false;
+    }
+    if (begun.pass == 0) {
+        begun.pass = FIRST_PASS + rehearsal->passes++;
+    }
+    if ((keep && !open_overlay(rehearsal, err)) || !find_verdicts(rehearsal, &rules, &begun, err)) {
         return false;
     }
     rules.verdicts = &begun.verdicts;
@@ -138,7 +144,7 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
     struct dry_run_pass pass = {
         .session = &rehearsal->view,
         .rules = &rules,
-        .pass = begun.pass != 0 ? begun.pass : FIRST_PASS + rehearsal->passes++,
+        .pass = begun.pass,
         .keep = keep,
         .phase =
             arena_format(arena, "dry run of %04" PRIu32, rehearsal->plans->plans[plan]->version)

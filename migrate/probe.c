@@ -16,6 +16,7 @@ enum { SORT_MEMORY_BYTES = 32 << 20 };
 struct probe {
     const struct runner_session *session;
     struct runner_rules rules;
+    uint64_t pass;
     struct sorter **sorters; /* one a thread */
     size_t sorter_count;
     const struct probe_verdicts *ruled; /* while puts are counted, what was decided before */
@@ -232,6 +233,8 @@ static bool read_table(struct probe *probe, struct error *err)
 {
     const struct runner_session *session = probe->session;
     struct scan_options options = runner_session_scan(session);
+    options.pass = probe->pass;
+    options.skip_own_pass = true;
     options.read_only = true;
     struct scan_task task = {.context = probe,
                              .worker_open = prober_open,
@@ -270,17 +273,21 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
     if (!*held) {
         return true;
     }
+    *out = (struct probe_holder){.key = target->key,
+                                 .digest = digest_of(found.item),
+                                 .item = found.item,
+                                 .unchanged = true,
+                                 .settled = true,
+                                 .done = found.pass == probe->pass};
+    if (out->done) {
+        return true;
+    }
     if (!runner_effect_of(&meeter, &found, target->arena, &effect, err)) {
         return false;
     }
     enum pass_fate fate = effect.result.fate;
-    *out = (struct probe_holder){
-        .key = target->key,
-        .digest = digest_of(found.item),
-        .item = found.item,
-        .unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED,
-        .settled = fate != PASS_MOVE && fate != PASS_FAILED && effect.result.put_count == 0,
-    };
+    out->unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED;
+    out->settled = fate != PASS_MOVE && fate != PASS_FAILED && effect.result.put_count == 0;
     return true;
 }
 
@@ -391,9 +398,9 @@ static bool count_merged(struct probe *probe, struct arena *arena, struct probe_
 }
 
 bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
-               struct arena *arena, struct probe_verdicts *out, struct error *err)
+               uint64_t pass, struct arena *arena, struct probe_verdicts *out, struct error *err)
 {
-    struct probe probe = {.session = session, .rules = *rules};
+    struct probe probe = {.session = session, .rules = *rules, .pass = pass};
     bool ok = read_table(&probe, err) && judge(&probe, arena, out, err) &&
               count_merged(&probe, arena, out, err);
     for (size_t i = 0; i < probe.sorter_count; i++) {

@@ -203,7 +203,10 @@ static struct value holder_newer(const struct probe_groups *groups,
 static bool holder_is_newer(const struct probe_groups *groups, const struct probe_holder *holder)
 {
     int order = compare_newer(holder_newer(groups, holder), groups->winner_newer);
-    return (order != 0 ? order : compare_keys(&holder->key, &groups->winner_key)) > 0;
+    if (order != 0) {
+        return order > 0;
+    }
+    return holder->done || compare_keys(&holder->key, &groups->winner_key) > 0;
 }
 
 static bool someone_wins(const struct probe_groups *groups, enum collision policy,
@@ -213,7 +216,8 @@ static bool someone_wins(const struct probe_groups *groups, enum collision polic
     case COLLISION_SKIP:
         return holder == NULL;
     case COLLISION_OVERWRITE:
-        return true;
+        return holder == NULL || !holder->done ||
+               member_at(groups, groups->winner)->kind == MEMBER_MOVES;
     case COLLISION_KEEP_NEWER:
         return holder == NULL || !holder_is_newer(groups, holder);
     case COLLISION_FAIL:

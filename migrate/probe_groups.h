@@ -31,6 +31,7 @@ struct probe_holder {
     struct value item;
     bool unchanged; /* the pass leaves it as it is */
     bool settled;   /* the pass neither moves it nor lets it put items, and it is no item error */
+    bool done; /* an earlier attempt at the pass wrote it: it has beaten puts that come again */
 };
 
 struct probe_groups;

@@ -359,6 +359,16 @@ class Collisions(Runs):
         self.plan(2, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "b", "of": "${PK}"}, "on_collision": "overwrite"}]})
         self.assertEqual(self.rehearse_and_apply()[2, "steps[0]"], (2, 0, 1, 1, 0, 0))
 
+    def test_a_pass_that_is_taken_up_again_overwrites_nothing_anew(self):
+        self.load([item("a", "1", n=1), item("b", "1", n=2), item("c", "1")])
+        self.plan(1, {"steps": [{"where": "PK IN ('a', 'b')", "put": {"PK": "P", "SK": "p", "n": "${n}"}, "on_collision": "overwrite"},
+                                {"where": "PK IN ('b', 'c') AND attribute_not_exists(m)", "set": {"m": "${n}"}}]})
+        self.rehearse_and_apply(expect=3)
+        after = refold.export(self.table)
+        self.assertEqual(refold.items(self.table)["P", "p"]["n"], 2)
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[0]"], (1, 0, 0, 1, 0, 0))
+        self.assertEqual(refold.export(self.table), after)
+
     def test_the_verdict_does_not_depend_on_segments(self):
         rng = random.Random(5)
         people = [item(rng.choice(["u", "U"]) + rng.choice("aAbBcC") + str(n % 40), "P", n=n) for n in range(400)]

@@ -20,7 +20,7 @@ struct event {
     bool unsteady;
     /* at the end of a target */
     char target;
-    bool held, changes, moves;
+    bool held, changes, moves, done;
 };
 
 enum { FAIL_STEP, SKIP_STEP, OVERWRITE_STEP, NEWER_STEP };
@@ -35,49 +35,53 @@ static const struct pass_facts facts = {.steps = steps, .step_count = 4};
 static const struct key_schema schema = {.partition = {{STR_INIT("PK"), VALUE_S}},
                                          .partition_count = 1};
 
-#define MOVE(source, step)                                               \
-    {                                                                    \
-        source, step, false, source, NULL, false, 0, false, false, false \
+#define MOVE(from, by)                                    \
+    {                                                     \
+        .source = (from), .step = (by), .content = (from) \
     }
-#define UNSTEADY(source)                                                     \
-    {                                                                        \
-        source, SKIP_STEP, false, source, NULL, true, 0, false, false, false \
+#define UNSTEADY(from)                                                           \
+    {                                                                            \
+        .source = (from), .step = SKIP_STEP, .content = (from), .unsteady = true \
     }
-#define NEWER(source, at)                                                    \
-    {                                                                        \
-        source, NEWER_STEP, false, source, at, false, 0, false, false, false \
+#define NEWER(from, at)                                                        \
+    {                                                                          \
+        .source = (from), .step = NEWER_STEP, .content = (from), .newer = (at) \
     }
-#define PUT(source, step, content)                                       \
-    {                                                                    \
-        source, step, true, content, NULL, false, 0, false, false, false \
-    }
-#define FREE(target)                                               \
-    {                                                              \
-        '.', 0, false, 0, NULL, false, target, false, false, false \
-    }
-#define HELD(target)                                              \
-    {                                                             \
-        '.', 0, false, 0, NULL, false, target, true, false, false \
-    }
-#define HELD_BY(target, content)                                        \
+#define PUT(from, by, what)                                             \
     {                                                                   \
-        '.', 0, false, content, NULL, false, target, true, false, false \
+        .source = (from), .step = (by), .puts = true, .content = (what) \
     }
-#define HELD_CHANGED(target, other)                                  \
-    {                                                                \
-        '.', 0, false, other, NULL, false, target, true, true, false \
+#define FREE(key)                      \
+    {                                  \
+        .source = '.', .target = (key) \
     }
-#define HELD_MOVING(target)                                     \
-    {                                                           \
-        '.', 0, false, 0, NULL, false, target, true, true, true \
+#define HELD(key)                                    \
+    {                                                \
+        .source = '.', .target = (key), .held = true \
     }
-#define HELD_SINCE(target, at)                                  \
-    {                                                           \
-        '.', 0, false, 0, at, false, target, true, false, false \
+#define HELD_BY(key, what)                                              \
+    {                                                                   \
+        .source = '.', .target = (key), .held = true, .content = (what) \
     }
-#define END                                                   \
-    {                                                         \
-        '0', 0, false, 0, NULL, false, 0, false, false, false \
+#define HELD_CHANGED(key, what)                                                          \
+    {                                                                                    \
+        .source = '.', .target = (key), .held = true, .content = (what), .changes = true \
+    }
+#define HELD_MOVING(key)                                                             \
+    {                                                                                \
+        .source = '.', .target = (key), .held = true, .changes = true, .moves = true \
+    }
+#define HELD_SINCE(key, at)                                         \
+    {                                                               \
+        .source = '.', .target = (key), .held = true, .newer = (at) \
+    }
+#define HELD_DONE(key)                                                           \
+    {                                                                            \
+        .source = '.', .target = (key), .held = true, .newer = "1", .done = true \
+    }
+#define END           \
+    {                 \
+        .source = '0' \
     }
 
 static const struct {
@@ -118,6 +122,12 @@ static const struct {
     {"overwrite: an item that moves away itself is not destroyed",
      {MOVE('a', 2), HELD_MOVING('b'), MOVE('b', 2), FREE('c'), END},
      "a:fail b:fail"},
+    {"overwrite: puts that come again have lost to what an earlier attempt wrote",
+     {PUT('a', 2, 5), HELD_DONE('X'), MOVE('b', 2), HELD_DONE('Y'), END},
+     "Y:stand2 a:skip2 b:overwrite2"},
+    {"keep_newer: equally new, what an earlier attempt wrote stays",
+     {NEWER('a', "1"), HELD_DONE('A'), NEWER('b', "2"), HELD_DONE('B'), END},
+     "B:stand3 a:lose3 b:overwrite3"},
     {"keep_newer: the newest wins", {NEWER('a', "9"), NEWER('b', "1"), FREE('X'), END}, "b:lose3"},
     {"keep_newer: equally new, the greatest old key wins",
      {NEWER('a', "1"), NEWER('b', "1"), FREE('X'), END},
@@ -194,7 +204,8 @@ static void feed(struct probe_groups *groups, const struct event *event, struct 
                                   .digest = event->content,
                                   .item = item_since(arena, event),
                                   .unchanged = !event->changes,
-                                  .settled = !event->moves};
+                                  .settled = !event->moves,
+                                  .done = event->done};
     probe_groups_end(groups, &target, event->held ? &holder : NULL);
 }
 
