@@ -1,7 +1,5 @@
 #include "plans/map_internal.h"
 
-#include <string.h>
-
 /* The whole of a "from" object. */
 static bool read_from_object(const struct map_reader *member, struct map_from *out,
                              struct error *err)
@@ -267,15 +265,11 @@ static bool read_embed(const struct map_reader *reader, size_t depth, struct map
 static struct map_embed *embed_list_add(struct map_embed_list *embeds, struct arena *arena)
 {
     if (embeds->count == embeds->capacity) {
-        size_t capacity = embeds->capacity == 0 ? 4 : embeds->capacity * 2;
-        struct map_embed *list = arena_zero(arena, capacity * sizeof *list);
-        if (embeds->count > 0) {
-            memcpy(list, embeds->list, embeds->count * sizeof *list);
-        }
-        embeds->list = list;
-        embeds->capacity = capacity;
+        embeds->list = arena_grow(arena, embeds->list, sizeof *embeds->list, &embeds->capacity);
     }
-    return &embeds->list[embeds->count++];
+    struct map_embed *embed = &embeds->list[embeds->count++];
+    *embed = (struct map_embed){.limit = 0};
+    return embed;
 }
 
 static bool read_embeds(const struct map_reader *member, struct map_embed_list *embeds,

@@ -56,13 +56,8 @@ static enum map_policy policy_of(const struct map_scope *scope, const struct map
 static struct map_slot *add_slot(struct map_scope *scope)
 {
     if (scope->slot_count == scope->slot_capacity) {
-        size_t capacity = scope->slot_capacity == 0 ? 16 : scope->slot_capacity * 2;
-        struct map_slot *slots = arena_alloc(scope->binder->arena, capacity * sizeof *slots);
-        if (scope->slot_count > 0) {
-            memcpy(slots, scope->slots, scope->slot_count * sizeof *slots);
-        }
-        scope->slots = slots;
-        scope->slot_capacity = capacity;
+        scope->slots = arena_grow(scope->binder->arena, scope->slots, sizeof *scope->slots,
+                                  &scope->slot_capacity);
     }
     return &scope->slots[scope->slot_count++];
 }

@@ -7,18 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void expr_list_add(struct expr_list *list, struct arena *arena, const struct expr *expr)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
-        const struct expr **items = arena_alloc(arena, capacity * sizeof(void *));
-        if (list->count > 0) {
-            memcpy(items, list->items, list->count * sizeof(void *));
-        }
-        list->items = items;
-        list->capacity = capacity;
+        list->items = arena_grow(arena, list->items, sizeof *list->items, &list->capacity);
     }
     list->items[list->count++] = expr;
 }

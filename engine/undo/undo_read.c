@@ -5,8 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-enum { FIRST_ATTRIBUTES = 8 };
-
 static bool damaged(struct error *err, const char *what)
 {
     return error_set(err, ERROR_DAMAGED, "damaged undo record: %s", what);
@@ -131,17 +129,6 @@ static bool read_change(const struct undo_record *record, struct str *rest,
     return read_value_or_missing(rest, &out->before, err);
 }
 
-static struct undo_attribute *grow(struct undo_attribute *attributes, size_t count,
-                                   struct arena *arena)
-{
-    size_t wanted = count == 0 ? FIRST_ATTRIBUTES : 2 * count;
-    struct undo_attribute *grown = arena_alloc(arena, wanted * sizeof *grown);
-    if (count > 0) {
-        memcpy(grown, attributes, count * sizeof *grown);
-    }
-    return grown;
-}
-
 /* To the end of the body. */
 static bool read_changes(struct str *rest, struct arena *arena, struct undo_record *out,
                          struct error *err)
@@ -149,8 +136,8 @@ static bool read_changes(struct str *rest, struct arena *arena, struct undo_reco
     size_t count = 0, capacity = 0;
     for (; rest->len > 0; count++) {
         if (count == capacity) {
-            out->attributes = grow(out->attributes, count, arena);
-            capacity = count == 0 ? FIRST_ATTRIBUTES : 2 * count;
+            out->attributes =
+                arena_grow(arena, out->attributes, sizeof *out->attributes, &capacity);
         }
         struct undo_attribute *attribute = &out->attributes[count];
         if (!read_change(out, rest, attribute, err)) {
