@@ -200,26 +200,11 @@ static bool take_sort(const struct clause *clauses, size_t count, const struct k
     return true;
 }
 
-static bool has_attribute(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool check_names(const struct clause *clauses, size_t count, const struct key_schema *keys,
                         struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!has_attribute(keys, clauses[i].name)) {
+        if (key_schema_find(keys, clauses[i].name) == NULL) {
             return error_set(err, ERROR_USAGE,
                              "%.*s is no key attribute\nhint: conditions on other attributes go "
                              "into --where",

@@ -3,7 +3,6 @@
 #include "plans/map_scope_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The members of one shape as they are met. */
 struct shape_binder {
@@ -13,29 +12,14 @@ struct shape_binder {
     size_t count, capacity;
 };
 
-static enum value_type type_in_schema(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return keys->partition[i].type;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return keys->sort[i].type;
-        }
-    }
-    return VALUE_MISSING;
-}
-
 /* The declared type of a key or index-key attribute, or VALUE_MISSING. */
 static enum value_type declared_type(const struct table_desc *table, struct str name)
 {
-    enum value_type type = type_in_schema(&table->keys, name);
-    for (size_t i = 0; i < table->index_count && type == VALUE_MISSING; i++) {
-        type = type_in_schema(&table->indexes[i].keys, name);
+    const struct key_attribute *found = key_schema_find(&table->keys, name);
+    for (size_t i = 0; i < table->index_count && found == NULL; i++) {
+        found = key_schema_find(&table->indexes[i].keys, name);
     }
-    return type;
+    return found == NULL ? VALUE_MISSING : found->type;
 }
 
 static bool has_member(const struct shape_binder *shape, struct str name)
@@ -51,13 +35,8 @@ static bool has_member(const struct shape_binder *shape, struct str name)
 static void add_member(struct shape_binder *shape, const struct map_member *member)
 {
     if (shape->count == shape->capacity) {
-        size_t capacity = shape->capacity == 0 ? 16 : shape->capacity * 2;
-        struct map_member *list = arena_alloc(shape->rows->binder->arena, capacity * sizeof *list);
-        if (shape->count > 0) {
-            memcpy(list, shape->list, shape->count * sizeof *list);
-        }
-        shape->list = list;
-        shape->capacity = capacity;
+        shape->list = arena_grow(shape->rows->binder->arena, shape->list, sizeof *shape->list,
+                                 &shape->capacity);
     }
     shape->list[shape->count++] = *member;
 }

@@ -96,6 +96,21 @@ static bool find_parts(const struct key_schema *schema, struct value item, struc
     return check_size(schema, key, false, err) && check_size(schema, key, true, err);
 }
 
+const struct key_attribute *key_schema_find(const struct key_schema *schema, struct str name)
+{
+    for (size_t i = 0; i < schema->partition_count; i++) {
+        if (str_equal(schema->partition[i].name, name)) {
+            return &schema->partition[i];
+        }
+    }
+    for (size_t i = 0; i < schema->sort_count; i++) {
+        if (str_equal(schema->sort[i].name, name)) {
+            return &schema->sort[i];
+        }
+    }
+    return NULL;
+}
+
 bool key_of_item(const struct key_schema *schema, struct value item, struct key *out,
                  struct error *err)
 {

@@ -36,6 +36,9 @@ struct key {
  * ERROR_PLAN: no type, or a type that is not S, N or B; an empty name or one over 255 bytes. */
 MUST_CHECK bool key_attribute_parse(struct str text, struct key_attribute *out, struct error *err);
 
+/* The schema's attribute of that name, or NULL. */
+const struct key_attribute *key_schema_find(const struct key_schema *schema, struct str name);
+
 /* The item's key under the schema.
  * ERROR_ITEM / ERROR_LIMIT: an attribute is missing, of another type, empty, or too long; the
  * message names it: "key attribute SK: expected S, found N". */

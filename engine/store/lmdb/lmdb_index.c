@@ -22,25 +22,10 @@ static bool check_name(struct str name, struct error *err)
                            STR_ARG(name));
 }
 
-static const struct key_attribute *find_attribute(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return &keys->partition[i];
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return &keys->sort[i];
-        }
-    }
-    return NULL;
-}
-
 static bool check_attribute(const struct key_schema *declared,
                             const struct key_attribute *attribute, struct error *err)
 {
-    const struct key_attribute *other = find_attribute(declared, attribute->name);
+    const struct key_attribute *other = key_schema_find(declared, attribute->name);
     if (other != NULL && other->type != attribute->type) {
         return error_set(err, ERROR_PLAN, "attribute %.*s is declared %s, and %s elsewhere",
                          STR_ARG(attribute->name), value_type_name(attribute->type),

@@ -177,25 +177,11 @@ static int is_in_range(const struct range *range, MDB_val key, MDB_val record, b
 
 /* --- the items --- */
 
-static bool is_key_of(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_projected(const struct range *range, struct str name)
 {
     const struct index_desc *index = &range->index->desc;
-    if (is_key_of(range->items.table, name) || is_key_of(&index->keys, name)) {
+    if (key_schema_find(range->items.table, name) != NULL ||
+        key_schema_find(&index->keys, name) != NULL) {
         return true;
     }
     for (size_t i = 0; i < index->include_count; i++) {
