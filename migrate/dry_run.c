@@ -108,8 +108,7 @@ static bool find_verdicts(const struct rehearsal *rehearsal, const struct runner
     if (!rules->facts->needs_probe || begun->verdicts.list != NULL) {
         return true;
     }
-    return probe_run(&rehearsal->view, rules, begun->pass, rehearsal->session->arena,
-                     &begun->verdicts, err);
+    return probe_run(&rehearsal->view, rules, begun->pass, &begun->verdicts, err);
 }
 
 static struct ledger_step *label_steps(const struct pass_facts *facts, struct arena *arena)

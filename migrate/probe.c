@@ -398,8 +398,9 @@ static bool count_merged(struct probe *probe, struct arena *arena, struct probe_
 }
 
 bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
-               uint64_t pass, struct arena *arena, struct probe_verdicts *out, struct error *err)
+               uint64_t pass, struct probe_verdicts *out, struct error *err)
 {
+    struct arena *arena = session->arena;
     struct probe probe = {.session = session, .rules = *rules, .pass = pass};
     bool ok = read_table(&probe, err) && judge(&probe, arena, out, err) &&
               count_merged(&probe, arena, out, err);

@@ -110,10 +110,9 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
     if (!probe_verdicts_load(session->reader, prefix, session->arena, out, err)) {
         return false;
     }
-    return out->list != NULL ||
-           (ledger_forget(session->store, session->reader, prefix, err) &&
-            probe_run(session, rules, run->record->pass, session->arena, out, err) &&
-            probe_verdicts_save(session->store, prefix, out, err));
+    return out->list != NULL || (ledger_forget(session->store, session->reader, prefix, err) &&
+                                 probe_run(session, rules, run->record->pass, out, err) &&
+                                 probe_verdicts_save(session->store, prefix, out, err));
 }
 
 static bool has_failed(const struct ledger_step *steps, size_t count)
