@@ -3,23 +3,11 @@
 #include <assert.h>
 #include <inttypes.h>
 
-static void add_name(struct buffer *out, struct str name)
-{
-    buffer_add_char(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == '"') {
-            buffer_add_char(out, '"');
-        }
-        buffer_add_char(out, name.ptr[i]);
-    }
-    buffer_add_char(out, '"');
-}
-
 static void add_column(struct buffer *out, struct str relation, struct str column)
 {
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '\"');
     buffer_add_char(out, '.');
-    add_name(out, column);
+    buffer_add_quoted(out, column, '\"');
 }
 
 static void add_slot(const struct pg_rows_plan *plan, size_t slot, struct buffer *out)
@@ -88,27 +76,27 @@ static void add_join(const struct pg_rows_plan *plan, size_t index, struct buffe
     struct str sql = pg_plan_relation(plan, index + 1)->sql;
     if (how->mode == PG_JOIN_ONCE) {
         buffer_format(out, " LEFT JOIN %.*s AS ", STR_ARG(sql));
-        add_name(out, join->alias);
+        buffer_add_quoted(out, join->alias, '\"');
         buffer_add(out, STR(" ON "));
         add_condition(out, join->on.text);
         return;
     }
     bool lateral = how->mode == PG_JOIN_LATERAL;
     buffer_format(out, " LEFT JOIN %s(SELECT ", lateral ? "LATERAL " : "");
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '\"');
     buffer_add(out, STR(".*, count(*) OVER ("));
     for (size_t i = 0; i < how->on.count && !lateral; i++) {
         buffer_add(out, i == 0 ? STR("PARTITION BY ") : STR(", "));
         add_column(out, join->alias, how->on.inner[i].column);
     }
     buffer_format(out, ") AS refold_matches FROM %.*s AS ", STR_ARG(sql));
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '\"');
     if (lateral) {
         buffer_add(out, STR(" WHERE "));
         add_condition(out, join->on.text);
     }
     buffer_add(out, STR(") AS "));
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '\"');
     buffer_add(out, STR(" ON "));
     add_condition(out, lateral ? STR("true") : join->on.text);
 }
@@ -176,11 +164,11 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
 
 static void add_pages(struct str relation, const struct pg_range *range, struct buffer *out)
 {
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '\"');
     buffer_format(out, ".ctid >= '(%" PRIu64 ",0)'", range->first);
     if (range->end != 0) {
         buffer_add(out, STR(" AND "));
-        add_name(out, relation);
+        buffer_add_quoted(out, relation, '\"');
         buffer_format(out, ".ctid < '(%" PRIu64 ",0)'", range->end);
     }
 }
@@ -207,7 +195,7 @@ static void add_only_referred(const struct pg_rows_plan *parent, const struct pg
         add_column(out, relation, on->outer[i].column);
     }
     buffer_format(out, " FROM ONLY %.*s AS ", STR_ARG(range->leaf->sql));
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '\"');
     buffer_add(out, STR(" WHERE "));
     add_pages(relation, range, out);
     buffer_add_char(out, ')');
@@ -251,7 +239,7 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
                        const struct pg_range *range, struct buffer *out)
 {
     buffer_format(out, " FROM %.*s AS ", STR_ARG(sql));
-    add_name(out, plan->bound->relations[0].name);
+    buffer_add_quoted(out, plan->bound->relations[0].name, '\"');
     for (size_t i = 0; i < plan->bound->rows->join_count; i++) {
         add_join(plan, i, out);
     }
