@@ -280,14 +280,12 @@ END_TEST
 int main(void)
 {
     TCase *parsing = tcase_create("parse");
-    tcase_add_loop_test(parsing, arguments_parse_reads_what_is_right, 0,
-                        sizeof good / sizeof *good);
-    tcase_add_loop_test(parsing, arguments_parse_refuses_what_is_wrong, 0,
-                        sizeof bad / sizeof *bad);
+    tcase_add_loop_test(parsing, arguments_parse_reads_what_is_right, 0, ROWS(good));
+    tcase_add_loop_test(parsing, arguments_parse_refuses_what_is_wrong, 0, ROWS(bad));
     tcase_add_loop_test(parsing, arguments_parse_lets_options_win_over_environment_over_file, 0,
-                        sizeof orders / sizeof *orders);
+                        ROWS(orders));
     tcase_add_loop_test(parsing, invocation_number_takes_whole_numbers_within_limits, 0,
-                        sizeof numbers / sizeof *numbers);
+                        ROWS(numbers));
     Suite *suite = suite_create("migrate/arguments");
     suite_add_tcase(suite, parsing);
     return suite_run(suite);

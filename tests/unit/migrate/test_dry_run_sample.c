@@ -106,7 +106,7 @@ END_TEST
 int main(void)
 {
     TCase *sample = tcase_create("sample");
-    tcase_add_loop_test(sample, samples_follow_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(sample, samples_follow_the_table, 0, ROWS(cases));
     tcase_add_test(sample, long_values_are_cut_between_characters);
     Suite *suite = suite_create("migrate/dry_run_sample");
     suite_add_tcase(suite, sample);

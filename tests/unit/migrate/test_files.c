@@ -186,8 +186,7 @@ int main(void)
     tcase_add_test(files, folder_list_sorts_what_has_the_suffix);
     tcase_add_test(files, output_file_appears_only_when_it_is_kept);
     tcase_add_test(files, output_file_names_what_cannot_be_written);
-    tcase_add_loop_test(files, target_is_what_has_a_scheme_or_the_suffix, 0,
-                        sizeof targets / sizeof *targets);
+    tcase_add_loop_test(files, target_is_what_has_a_scheme_or_the_suffix, 0, ROWS(targets));
     tcase_add_test(files, target_exists_where_its_file_does);
     Suite *suite = suite_create("migrate/files");
     suite_add_tcase(suite, files);

@@ -314,13 +314,11 @@ int main(void)
     tcase_add_test(records, records_come_back_in_order_of_versions);
     tcase_add_test(records, a_damaged_record_is_an_error_and_not_a_fresh_start);
     tcase_add_test(records, pass_numbers_are_used_once);
-    tcase_add_loop_test(records, a_damaged_pass_number_is_an_error, 0,
-                        sizeof wrong_passes / sizeof *wrong_passes);
+    tcase_add_loop_test(records, a_damaged_pass_number_is_an_error, 0, ROWS(wrong_passes));
     tcase_add_test(records, settling_forgets_what_the_own_pass_kept);
     TCase *checkpoints = tcase_create("checkpoints");
     tcase_add_test(checkpoints, a_checkpoint_comes_back_and_others_begin_at_their_start);
-    tcase_add_loop_test(checkpoints, a_checkpoint_of_another_run_is_refused, 0,
-                        sizeof others / sizeof *others);
+    tcase_add_loop_test(checkpoints, a_checkpoint_of_another_run_is_refused, 0, ROWS(others));
     tcase_add_test(checkpoints, a_damaged_checkpoint_is_an_error);
     TCase *verdicts = tcase_create("verdicts");
     tcase_add_test(verdicts, verdicts_come_back);

@@ -139,7 +139,7 @@ int main(void)
     TCase *record = tcase_create("record");
     tcase_add_test(record, a_record_comes_back_as_it_was_written);
     tcase_add_test(record, every_shorter_record_is_damage);
-    tcase_add_loop_test(record, a_changed_record_is_damage, 0, sizeof damages / sizeof *damages);
+    tcase_add_loop_test(record, a_changed_record_is_damage, 0, ROWS(damages));
     Suite *suite = suite_create("migrate/ledger_record");
     suite_add_tcase(suite, record);
     return suite_run(suite);

@@ -251,8 +251,8 @@ int main(void)
     tcase_add_test(folder, one_version_in_two_files_is_an_error_that_names_both);
     tcase_add_test(folder, a_file_that_is_no_plan_is_an_error);
     TCase *pending = tcase_create("pending");
-    tcase_add_loop_test(pending, pending_plans_follow_the_table, 0, sizeof cases / sizeof *cases);
-    tcase_add_loop_test(pending, status_follows_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(pending, pending_plans_follow_the_table, 0, ROWS(cases));
+    tcase_add_loop_test(pending, status_follows_the_table, 0, ROWS(cases));
     tcase_add_test(pending, who_holds_the_lease_is_at_work);
     Suite *suite = suite_create("migrate/plan_folder");
     suite_add_tcase(suite, folder);

@@ -290,7 +290,7 @@ END_TEST
 int main(void)
 {
     TCase *rule = tcase_create("rule");
-    tcase_add_loop_test(rule, groups_are_ruled_by_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(rule, groups_are_ruled_by_the_table, 0, ROWS(cases));
     tcase_add_test(rule, a_failing_item_is_told_who_else_wants_the_key);
     tcase_add_test(rule, puts_without_a_write_are_counted_by_step);
     Suite *suite = suite_create("migrate/probe_groups");

@@ -155,11 +155,9 @@ END_TEST
 int main(void)
 {
     TCase *reports = tcase_create("reports");
-    tcase_add_loop_test(reports, report_quantities_follow_the_table, 0,
-                        sizeof quantities / sizeof *quantities);
-    tcase_add_loop_test(reports, report_table_print_follows_the_table, 0,
-                        sizeof tables / sizeof *tables);
-    tcase_add_loop_test(reports, progress_line_follows_the_table, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(reports, report_quantities_follow_the_table, 0, ROWS(quantities));
+    tcase_add_loop_test(reports, report_table_print_follows_the_table, 0, ROWS(tables));
+    tcase_add_loop_test(reports, progress_line_follows_the_table, 0, ROWS(lines));
     Suite *suite = suite_create("migrate/report");
     suite_add_tcase(suite, reports);
     return suite_run(suite);

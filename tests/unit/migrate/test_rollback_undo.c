@@ -283,7 +283,7 @@ END_TEST
 int main(void)
 {
     TCase *undo = tcase_create("undo");
-    tcase_add_loop_test(undo, writes_are_taken_back_by_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(undo, writes_are_taken_back_by_the_table, 0, ROWS(cases));
     tcase_add_test(undo, a_rollback_that_was_stopped_goes_on_from_its_record);
     tcase_add_test(undo, progress_is_part_of_each_commit);
     Suite *suite = suite_create("migrate/rollback_undo");

@@ -362,8 +362,6 @@ START_TEST(faults_say_where_and_what)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     TCase *steps = tcase_create("steps");

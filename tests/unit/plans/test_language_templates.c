@@ -272,8 +272,6 @@ START_TEST(keys_of_bytes)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     TCase *templates = tcase_create("templates");

@@ -144,8 +144,6 @@ START_TEST(map_parse_takes_or_refuses_any_bytes)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/map");

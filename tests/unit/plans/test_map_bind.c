@@ -247,8 +247,6 @@ START_TEST(map_bind_fetches_only_what_is_named)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/map_bind");

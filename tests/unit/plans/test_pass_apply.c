@@ -426,8 +426,6 @@ START_TEST(pass_leaves_its_results_alone)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/pass_apply");

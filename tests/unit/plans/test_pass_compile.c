@@ -330,8 +330,6 @@ START_TEST(pass_facts_tell_what_its_steps_are)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/pass_compile");

@@ -429,8 +429,6 @@ START_TEST(plan_hash_ignores_spacing)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/plan_parse");

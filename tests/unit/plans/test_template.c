@@ -334,8 +334,6 @@ START_TEST(template_facts_hold)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("plans/template");

@@ -294,19 +294,16 @@ END_TEST
 int main(void)
 {
     TCase *read = tcase_create("read");
-    tcase_add_loop_test(read, json_knows_where_each_value_starts, 0,
-                        sizeof offsets / sizeof *offsets);
+    tcase_add_loop_test(read, json_knows_where_each_value_starts, 0, ROWS(offsets));
     tcase_add_test(read, json_members_keep_name_value_and_order);
     tcase_add_test(read, json_tree_outlives_its_text);
-    tcase_add_loop_test(read, json_refuses_with_the_place, 0, sizeof refused / sizeof *refused);
+    tcase_add_loop_test(read, json_refuses_with_the_place, 0, ROWS(refused));
     tcase_add_test(read, json_depth_is_limited);
     tcase_add_test(read, json_finds_a_name_twice_among_many);
     tcase_add_test(read, json_takes_or_refuses_any_bytes);
     TCase *places = tcase_create("places");
-    tcase_add_loop_test(places, json_position_counts_lines_and_characters, 0,
-                        sizeof positions / sizeof *positions);
-    tcase_add_loop_test(places, json_string_offset_counts_escapes, 0,
-                        sizeof string_offsets / sizeof *string_offsets);
+    tcase_add_loop_test(places, json_position_counts_lines_and_characters, 0, ROWS(positions));
+    tcase_add_loop_test(places, json_string_offset_counts_escapes, 0, ROWS(string_offsets));
     TCase *write = tcase_create("write");
     tcase_add_test(write, json_write_string_escapes_only_what_it_must);
     tcase_add_test(write, json_strings_come_back);

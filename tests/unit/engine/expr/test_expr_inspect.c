@@ -183,10 +183,9 @@ END_TEST
 int main(void)
 {
     TCase *inspect = tcase_create("inspect");
-    tcase_add_loop_test(inspect, an_expression_says_what_it_is, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(inspect, an_expression_says_what_it_is, 0, ROWS(kinds));
     tcase_add_test(inspect, arguments_stand_in_order);
-    tcase_add_loop_test(inspect, what_reads_nothing_is_constant, 0,
-                        sizeof constants / sizeof *constants);
+    tcase_add_loop_test(inspect, what_reads_nothing_is_constant, 0, ROWS(constants));
     tcase_add_test(inspect, all_paths_are_visited);
     tcase_add_test(inspect, conjuncts_are_the_operands_of_and);
     tcase_add_test(inspect, a_test_is_the_truth_of_a_condition);

@@ -147,12 +147,9 @@ END_TEST
 int main(void)
 {
     TCase *operators = tcase_create("operators");
-    tcase_add_loop_test(operators, comparisons_are_those_of_dynamodb, 0,
-                        sizeof comparisons / sizeof *comparisons);
-    tcase_add_loop_test(operators, logic_stops_as_soon_as_it_knows, 0,
-                        sizeof logic / sizeof *logic);
-    tcase_add_loop_test(operators, values_are_exact_and_missing_passes_on, 0,
-                        sizeof values / sizeof *values);
+    tcase_add_loop_test(operators, comparisons_are_those_of_dynamodb, 0, ROWS(comparisons));
+    tcase_add_loop_test(operators, logic_stops_as_soon_as_it_knows, 0, ROWS(logic));
+    tcase_add_loop_test(operators, values_are_exact_and_missing_passes_on, 0, ROWS(values));
     Suite *suite = suite_create("engine/expr/expr_operators");
     suite_add_tcase(suite, operators);
     return suite_run(suite);

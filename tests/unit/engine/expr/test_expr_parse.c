@@ -349,18 +349,14 @@ END_TEST
 int main(void)
 {
     TCase *parse = tcase_create("parse");
-    tcase_add_loop_test(parse, faults_are_found_with_their_place, 0,
-                        sizeof faults / sizeof *faults);
-    tcase_add_loop_test(parse, a_template_expression_ends_before_its_brace, 0,
-                        sizeof braces / sizeof *braces);
+    tcase_add_loop_test(parse, faults_are_found_with_their_place, 0, ROWS(faults));
+    tcase_add_loop_test(parse, a_template_expression_ends_before_its_brace, 0, ROWS(braces));
     tcase_add_test(parse, without_a_brace_all_bytes_are_read);
-    tcase_add_loop_test(parse, nesting_has_a_limit_that_no_text_passes, 0,
-                        sizeof nestings / sizeof *nestings);
+    tcase_add_loop_test(parse, nesting_has_a_limit_that_no_text_passes, 0, ROWS(nestings));
     tcase_add_test(parse, a_path_has_no_more_steps_than_an_item_is_deep);
     tcase_add_test(parse, in_takes_a_hundred_values);
     tcase_add_test(parse, an_expression_has_a_limit);
-    tcase_add_loop_test(parse, paths_lead_into_the_slots_of_the_scope, 0,
-                        sizeof scoped / sizeof *scoped);
+    tcase_add_loop_test(parse, paths_lead_into_the_slots_of_the_scope, 0, ROWS(scoped));
     tcase_add_test(parse, a_path_that_leads_nowhere_is_a_fault_at_its_place);
     tcase_add_test(parse, any_text_is_an_expression_or_refused);
     Suite *suite = suite_create("engine/expr/expr_parse");

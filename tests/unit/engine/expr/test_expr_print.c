@@ -97,7 +97,7 @@ END_TEST
 int main(void)
 {
     TCase *print = tcase_create("print");
-    tcase_add_loop_test(print, expressions_print_canonically, 0, sizeof prints / sizeof *prints);
+    tcase_add_loop_test(print, expressions_print_canonically, 0, ROWS(prints));
     tcase_add_test(print, expressions_print_as_themselves);
     tcase_add_test(print, conditions_obey_logic);
     Suite *suite = suite_create("engine/expr/expr_print");

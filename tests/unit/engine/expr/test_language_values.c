@@ -335,8 +335,6 @@ START_TEST(functions_hold_at_their_edges)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     TCase *values = tcase_create("values");

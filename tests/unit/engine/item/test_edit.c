@@ -172,7 +172,7 @@ END_TEST
 int main(void)
 {
     TCase *edit = tcase_create("edit");
-    tcase_add_loop_test(edit, edit_apply_follows_the_table, 0, sizeof edits / sizeof *edits);
+    tcase_add_loop_test(edit, edit_apply_follows_the_table, 0, ROWS(edits));
     tcase_add_test(edit, edits_at_once_are_edits_in_turn);
     Suite *suite = suite_create("engine/item/edit");
     suite_add_tcase(suite, edit);

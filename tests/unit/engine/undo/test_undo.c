@@ -167,11 +167,10 @@ END_TEST
 int main(void)
 {
     TCase *undo = tcase_create("undo");
-    tcase_add_loop_test(undo, what_still_stands_is_put_back, 0,
-                        sizeof decisions / sizeof *decisions);
+    tcase_add_loop_test(undo, what_still_stands_is_put_back, 0, ROWS(decisions));
     tcase_add_test(undo, an_update_keeps_only_what_changed);
     tcase_add_test(undo, a_move_knows_both_keys);
-    tcase_add_loop_test(undo, undo_obeys_its_laws, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(undo, undo_obeys_its_laws, 0, ROWS(laws));
     Suite *suite = suite_create("engine/undo/undo");
     suite_add_tcase(suite, undo);
     return suite_run(suite);

@@ -417,7 +417,7 @@ int main(void)
 {
     TCase *cases = tcase_create("commit");
     tcase_add_checked_fixture(cases, make, destroy);
-    tcase_add_loop_test(cases, a_write_follows_the_table, 0, sizeof writes / sizeof *writes);
+    tcase_add_loop_test(cases, a_write_follows_the_table, 0, ROWS(writes));
     tcase_add_test(cases, an_effect_applies_as_a_whole_or_not_at_all);
     tcase_add_test(cases, two_writes_of_an_effect_cannot_want_one_key);
     tcase_add_test(cases, what_is_stale_can_be_read_at_once);

@@ -142,7 +142,7 @@ int main(void)
 {
     TCase *cases = tcase_create("entry");
     tcase_set_timeout(cases, 300);
-    tcase_add_loop_test(cases, long_sort_keys_stay_in_order, 0, sizeof orders / sizeof *orders);
+    tcase_add_loop_test(cases, long_sort_keys_stay_in_order, 0, ROWS(orders));
     tcase_add_test(cases, the_largest_keys_and_items_have_room);
     tcase_add_test(cases, a_table_agrees_with_an_array);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_entry");

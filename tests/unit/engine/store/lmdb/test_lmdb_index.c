@@ -254,8 +254,7 @@ int main(void)
     TCase *cases = tcase_create("index");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, an_index_is_filled_once_it_is_finished);
-    tcase_add_loop_test(cases, an_index_that_contradicts_is_refused, 0,
-                        sizeof refused / sizeof *refused);
+    tcase_add_loop_test(cases, an_index_that_contradicts_is_refused, 0, ROWS(refused));
     tcase_add_test(cases, a_wrong_index_key_is_rejected_unless_it_is_left_as_it_was);
     tcase_add_test(cases, an_index_shows_what_it_projects);
     tcase_add_test(cases, items_that_tie_in_an_index_stay_distinct);

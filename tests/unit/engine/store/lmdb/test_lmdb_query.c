@@ -251,9 +251,8 @@ int main(void)
 {
     TCase *cases = tcase_create("query");
     tcase_add_checked_fixture(cases, make, destroy);
-    tcase_add_loop_test(cases, a_query_follows_the_table, 0, sizeof queries / sizeof *queries);
-    tcase_add_loop_test(cases, a_query_that_cannot_be_is_refused, 0,
-                        sizeof refused / sizeof *refused);
+    tcase_add_loop_test(cases, a_query_follows_the_table, 0, ROWS(queries));
+    tcase_add_loop_test(cases, a_query_that_cannot_be_is_refused, 0, ROWS(refused));
     tcase_add_test(cases, a_reader_sees_an_index_that_was_made_since);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_query");
     suite_add_tcase(suite, cases);

@@ -413,8 +413,7 @@ int main(void)
     tcase_add_test(cases, a_file_without_a_first_commit_holds_nothing);
     tcase_add_test(cases, a_creation_that_is_refused_leaves_nothing);
     tcase_add_test(cases, another_table_has_another_identity);
-    tcase_add_loop_test(cases, a_spoilt_file_is_an_error_that_says_so, 0,
-                        sizeof spoilt / sizeof *spoilt);
+    tcase_add_loop_test(cases, a_spoilt_file_is_an_error_that_says_so, 0, ROWS(spoilt));
     tcase_add_test(cases, a_newer_format_is_refused);
     tcase_add_test(cases, a_record_that_was_changed_is_named);
     tcase_add_test(cases, reading_needs_no_right_to_write);
