@@ -69,7 +69,7 @@ static bool open_all(struct import_job *job, struct error *err)
     struct import_rejects_options rejects = {wanted->rejects,
                                              wanted->dry_run ? invocation->messages : NULL};
     if (!import_table_open(invocation, &wish, !wanted->dry_run, &job->table, err) ||
-        !import_source_open(wanted, &job->table.desc, &job->source, err) ||
+        !import_source_open(wanted, &job->table.desc, invocation->stop, &job->source, err) ||
         !check_resume(job, err) || !import_rejects_open(&rejects, &job->rejects, err)) {
         return false;
     }

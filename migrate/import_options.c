@@ -101,11 +101,11 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
 }
 
 bool import_source_open(const struct import_options *options, const struct table_desc *table,
-                        struct source **out, struct error *err)
+                        const atomic_bool *stop, struct source **out, struct error *err)
 {
     if (options->map == NULL) {
         return jsonl_source_open(options->from, out, err);
     }
-    struct pg_source_options source = {options->from, options->map, table};
+    struct pg_source_options source = {options->from, options->map, table, stop};
     return pg_source_open(&source, out, err);
 }

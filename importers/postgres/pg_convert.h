@@ -17,6 +17,9 @@ struct pg_type;
 typedef bool pg_convert(const struct pg_type *type, struct str text, struct arena *arena,
                         struct value *out, struct error *err);
 
+/* ERROR_ITEM: not UTF-8. */
+MUST_CHECK bool pg_text_check(struct str text, struct error *err);
+
 pg_convert pg_convert_text;
 pg_convert pg_convert_boolean;
 pg_convert pg_convert_number;

@@ -1,5 +1,6 @@
 #include "importers/postgres/pg_decode.h"
 
+#include "engine/base/utf8.h"
 #include "importers/postgres/pg_text.h"
 #include "plans/map_make.h"
 
@@ -22,7 +23,7 @@ static bool apply_policy(enum map_policy policy, struct str text, struct arena *
     switch (policy) {
     case MAP_AS_TEXT:
         *out = value_string(arena, text);
-        return true;
+        return utf8_is_valid(text);
     case MAP_OMIT:
         *out = (struct value){NULL, 0};
         return true;
@@ -66,8 +67,18 @@ static bool decode_columns(const struct pg_rows_plan *plan, const struct str *fi
     return true;
 }
 
+/* The column that a PG_FLAG_COLUMNS names. */
+static size_t slot_of(const struct pg_rows_plan *plan, struct str text)
+{
+    size_t slot = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        slot = slot * 10 + (size_t)(text.ptr[i] - '0');
+    }
+    return slot < plan->bound->slot_count ? slot : 0;
+}
+
 static bool refuse_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag,
-                        struct arena *arena, struct error *err)
+                        struct str text, struct arena *arena, struct error *err)
 {
     const struct map_rows *rows = plan->bound->rows;
     struct str name;
@@ -78,9 +89,9 @@ static bool refuse_flag(const struct pg_rows_plan *plan, const struct pg_flag *f
     case PG_FLAG_EMBED:
         name = rows->embeds[flag->index].name;
         return error_set(err, ERROR_ITEM, "embed %.*s is far too large for an item", STR_ARG(name));
-    case PG_FLAG_COLUMN:
+    case PG_FLAG_COLUMNS:
     default:
-        name = column_name(plan, flag->index, arena);
+        name = column_name(plan, slot_of(plan, text), arena);
         return error_set(err, ERROR_ITEM, "column %.*s: over %d bytes", STR_ARG(name),
                          PG_VALUE_MAX_BYTES);
     }
@@ -90,8 +101,8 @@ static bool check_flags(const struct pg_rows_plan *plan, const struct str *flags
                         struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < plan->flag_count; i++) {
-        if (flags[i].ptr != NULL && flags[i].len == 1 && flags[i].ptr[0] == 't') {
-            return refuse_flag(plan, &plan->flags[i], arena, err);
+        if (flags[i].ptr != NULL && !str_equal(flags[i], STR("f"))) {
+            return refuse_flag(plan, &plan->flags[i], flags[i], arena, err);
         }
     }
     return true;

@@ -207,7 +207,9 @@ static bool read_hstore_value(struct str text, size_t *at, struct arena *arena, 
 bool pg_convert_hstore(const struct pg_type *type, struct str text, struct arena *arena,
                        struct value *out, struct error *err)
 {
-    (void)type;
+    if (type->is_unchecked && !pg_text_check(text, err)) {
+        return false;
+    }
     /* Each pair takes at least six bytes: ""=>"". */
     struct attribute *members = arena_zero(arena, (text.len / 6 + 2) * sizeof *members);
     size_t count = 0;

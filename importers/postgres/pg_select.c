@@ -5,9 +5,9 @@
 
 static void add_column(struct buffer *out, struct str relation, struct str column)
 {
-    buffer_add_quoted(out, relation, '\"');
+    buffer_add_quoted(out, relation, '"');
     buffer_add_char(out, '.');
-    buffer_add_quoted(out, column, '\"');
+    buffer_add_quoted(out, column, '"');
 }
 
 static void add_slot(const struct pg_rows_plan *plan, size_t slot, struct buffer *out)
@@ -30,6 +30,19 @@ static void add_too_long(const struct pg_rows_plan *plan, size_t slot, struct bu
     buffer_format(out, ") > %d", PG_VALUE_MAX_BYTES);
 }
 
+static void add_first_too_long(const struct pg_rows_plan *plan, struct buffer *out)
+{
+    buffer_add(out, STR("CASE"));
+    for (size_t i = 0; i < plan->bound->slot_count; i++) {
+        if (plan->guarded[i]) {
+            buffer_add(out, STR(" WHEN "));
+            add_too_long(plan, i, out);
+            buffer_format(out, " THEN %zu", i);
+        }
+    }
+    buffer_add(out, STR(" END"));
+}
+
 static void add_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag,
                      struct buffer *out)
 {
@@ -41,8 +54,8 @@ static void add_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag
     case PG_FLAG_EMBED:
         buffer_format(out, "refold_e%zu.too_large", plan->embeds[flag->index].number);
         break;
-    case PG_FLAG_COLUMN:
-        add_too_long(plan, flag->index, out);
+    case PG_FLAG_COLUMNS:
+        add_first_too_long(plan, out);
         break;
     }
 }
@@ -76,27 +89,27 @@ static void add_join(const struct pg_rows_plan *plan, size_t index, struct buffe
     struct str sql = pg_plan_relation(plan, index + 1)->sql;
     if (how->mode == PG_JOIN_ONCE) {
         buffer_format(out, " LEFT JOIN %.*s AS ", STR_ARG(sql));
-        buffer_add_quoted(out, join->alias, '\"');
+        buffer_add_quoted(out, join->alias, '"');
         buffer_add(out, STR(" ON "));
         add_condition(out, join->on.text);
         return;
     }
     bool lateral = how->mode == PG_JOIN_LATERAL;
     buffer_format(out, " LEFT JOIN %s(SELECT ", lateral ? "LATERAL " : "");
-    buffer_add_quoted(out, join->alias, '\"');
+    buffer_add_quoted(out, join->alias, '"');
     buffer_add(out, STR(".*, count(*) OVER ("));
     for (size_t i = 0; i < how->on.count && !lateral; i++) {
         buffer_add(out, i == 0 ? STR("PARTITION BY ") : STR(", "));
         add_column(out, join->alias, how->on.inner[i].column);
     }
     buffer_format(out, ") AS refold_matches FROM %.*s AS ", STR_ARG(sql));
-    buffer_add_quoted(out, join->alias, '\"');
+    buffer_add_quoted(out, join->alias, '"');
     if (lateral) {
         buffer_add(out, STR(" WHERE "));
         add_condition(out, join->on.text);
     }
     buffer_add(out, STR(") AS "));
-    buffer_add_quoted(out, join->alias, '\"');
+    buffer_add_quoted(out, join->alias, '"');
     buffer_add(out, STR(" ON "));
     add_condition(out, lateral ? STR("true") : join->on.text);
 }
@@ -164,11 +177,11 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
 
 static void add_pages(struct str relation, const struct pg_range *range, struct buffer *out)
 {
-    buffer_add_quoted(out, relation, '\"');
+    buffer_add_quoted(out, relation, '"');
     buffer_format(out, ".ctid >= '(%" PRIu64 ",0)'", range->first);
     if (range->end != 0) {
         buffer_add(out, STR(" AND "));
-        buffer_add_quoted(out, relation, '\"');
+        buffer_add_quoted(out, relation, '"');
         buffer_format(out, ".ctid < '(%" PRIu64 ",0)'", range->end);
     }
 }
@@ -195,7 +208,7 @@ static void add_only_referred(const struct pg_rows_plan *parent, const struct pg
         add_column(out, relation, on->outer[i].column);
     }
     buffer_format(out, " FROM ONLY %.*s AS ", STR_ARG(range->leaf->sql));
-    buffer_add_quoted(out, relation, '\"');
+    buffer_add_quoted(out, relation, '"');
     buffer_add(out, STR(" WHERE "));
     add_pages(relation, range, out);
     buffer_add_char(out, ')');
@@ -239,7 +252,7 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
                        const struct pg_range *range, struct buffer *out)
 {
     buffer_format(out, " FROM %.*s AS ", STR_ARG(sql));
-    buffer_add_quoted(out, plan->bound->relations[0].name, '\"');
+    buffer_add_quoted(out, plan->bound->relations[0].name, '"');
     for (size_t i = 0; i < plan->bound->rows->join_count; i++) {
         add_join(plan, i, out);
     }

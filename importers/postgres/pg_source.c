@@ -246,7 +246,7 @@ static bool bind(struct pg_source *pg, const struct pg_source_options *options, 
     }
     make_notices(pg);
     make_parts(pg);
-    return true;
+    return pg_catalog_settle(catalog, &pg->lock, err);
 }
 
 bool pg_source_open(const struct pg_source_options *options, struct source **out, struct error *err)
@@ -255,7 +255,8 @@ bool pg_source_open(const struct pg_source_options *options, struct source **out
     pg->source.ops = &pg_ops;
     pg->arena = arena_new();
     pg->conninfo = options->conninfo;
-    if (!pg_session_open(options->conninfo, &pg->session, err) || !take_snapshot(pg, err) ||
+    pg->stop = options->stop;
+    if (!pg_session_open(pg->conninfo, pg->stop, &pg->session, err) || !take_snapshot(pg, err) ||
         !bind(pg, options, err)) {
         close_source(&pg->source);
         return false;
