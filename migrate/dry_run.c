@@ -192,16 +192,6 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     return true;
 }
 
-static bool has_failed(const struct ledger_step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].counts.failed > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool rehearse_stage(struct rehearsal *rehearsal, size_t plan, size_t stage,
                            struct dry_stage *out, struct error *err)
 {
@@ -212,7 +202,7 @@ static bool rehearse_stage(struct rehearsal *rehearsal, size_t plan, size_t stag
         if (!rehearse_pass(rehearsal, plan, stage, out, err)) {
             return false;
         }
-        out->failed = has_failed(out->steps, out->step_count);
+        out->failed = ledger_steps_failed(out->steps, out->step_count);
         return true;
     case STAGE_CREATE_INDEX:
         return rehearse_create(rehearsal, what, out, err);

@@ -16,6 +16,16 @@ const char *run_state_name(enum run_state state)
     return state_names[state];
 }
 
+bool ledger_steps_failed(const struct ledger_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].counts.failed > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---------------------------------------------------------------- writing */
 
 static cJSON *keys_to_json(const struct key_attribute *keys, size_t count)

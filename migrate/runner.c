@@ -115,16 +115,6 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
                                  probe_verdicts_save(session->store, prefix, out, err));
 }
 
-static bool has_failed(const struct ledger_step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].counts.failed > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool run_pass(const struct run *run, const struct compiled_stage *stage, bool *failed,
                      struct error *err)
 {
@@ -156,7 +146,7 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
         .fault_count = &record->fault_count,
     };
     bool ok = runner_pass_run(&pass, err);
-    *failed = has_failed(steps, pass.run.step_count);
+    *failed = ledger_steps_failed(steps, pass.run.step_count);
     return ok || (err->code == ERROR_ITEM && *failed);
 }
 
