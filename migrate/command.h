@@ -44,8 +44,7 @@ struct invocation {
     const char *table;           /* the target, resolved through refold.json; NULL: none */
     const char *const *operands; /* without the table */
     size_t operand_count;
-    const char *
-        *values; /* per option of the command, in its order: NULL: not given; "" for a flag */
+    const char **values;     /* by option of the command: NULL: not given; "" for a flag */
     struct arena *arena;     /* for the whole invocation */
     FILE *out;               /* results */
     FILE *messages;          /* progress and messages */

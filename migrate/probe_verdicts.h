@@ -40,6 +40,7 @@ struct probe_verdicts {
     size_t step_count;
 };
 
+/* hash_128() of the encoded key. */
 void probe_digest(const struct key *key, unsigned char out[PROBE_DIGEST_BYTES]);
 
 /* Sorts the list, which is what makes it one. */

@@ -66,8 +66,8 @@ struct pass_input {
     struct value item;
     pass_lookup *lookup; /* NULL where the pass has none */
     void *context;
-    const bool
-        *skip; /* by step, NULL for none: the verdict on_collision leaves out its rekey or put */
+    /* By step, NULL for none: the verdict on_collision leaves out its rekey or put. */
+    const bool *skip;
 };
 
 enum pass_fate {

@@ -53,8 +53,7 @@ bool expr_is_condition(const struct expr *expr);
 /* What an expression reads. */
 struct expr_scope {
     struct value item;
-    const struct value
-        *slots; /* by slot; missing where a lookup found nothing or a column is NULL */
+    const struct value *slots; /* missing where a lookup found nothing or a column is NULL */
     size_t slot_count;
 };
 
@@ -103,8 +102,8 @@ struct str expr_name(const struct expr *expr);
 size_t expr_argument_count(const struct expr *expr);
 const struct expr *expr_argument(const struct expr *expr, size_t index);
 
-/* The conjuncts of a condition joined by AND, flattened; returns how many, at most `max` written.
- */
+/* The conjuncts of a condition joined by AND, flattened, the first `max` of them in `out`; returns
+ * how many there are. */
 size_t expr_conjuncts(const struct expr *expr, const struct expr **out, size_t max);
 
 #endif

@@ -30,6 +30,7 @@ void expr_list_add(struct expr_list *list, struct arena *arena, const struct exp
 
 /* What follows returns NULL on failure: ERROR_PLAN, and where. `at` is an offset in the text. */
 
+/* The fault is this sentence, made as by printf. */
 const struct expr *expr_build_fault(struct builder *builder, size_t at, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

@@ -62,6 +62,7 @@ MUST_CHECK bool number_multiply(const struct number *a, const struct number *b, 
                                 struct error *err);
 struct number number_negate(const struct number *n);
 
+/* The number that an integer is. */
 struct number number_from_int(int64_t n);
 
 /* True and *out set if n is a whole number within int64_t. */

@@ -58,6 +58,7 @@ struct attribute {
     struct value value;
 };
 
+/* Whether there is no value; and the type, VALUE_MISSING where there is none. */
 static inline bool value_is_missing(struct value v)
 {
     return v.bytes == NULL;

@@ -23,6 +23,7 @@ enum {
     UNDO_MISSING = 0 /* one byte where a value would stand; no type has this tag */
 };
 
+/* What a record holds of a value that stands after the write. */
 static inline uint64_t undo_digest(struct value v)
 {
     return value_is_missing(v) ? 0 : hash_64((struct str){(const char *)v.bytes, v.len});

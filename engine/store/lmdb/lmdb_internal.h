@@ -90,6 +90,7 @@ struct lmdb_reader {
     struct entry_key key;
 };
 
+/* The store and the reader behind the interface. */
 static inline struct lmdb_store *lmdb_of(struct store *store)
 {
     return (struct lmdb_store *)store;
@@ -100,6 +101,7 @@ static inline struct lmdb_reader *lmdb_reader_of(struct store_reader *reader)
     return (struct lmdb_reader *)reader;
 }
 
+/* The B-tree of the items, and that of an index. */
 static inline struct tree items_tree(const struct lmdb_store *store,
                                      const struct lmdb_schema *schema)
 {
@@ -174,11 +176,13 @@ int meta_get_u64(const struct lmdb_store *store, MDB_txn *txn, const char *name,
 int meta_put_u64(const struct lmdb_store *store, MDB_txn *txn, const char *name, uint64_t n);
 int meta_delete(const struct lmdb_store *store, MDB_txn *txn, const char *name);
 
+/* store_describe(). */
 bool lmdb_describe(struct store *base, struct arena *arena, struct table_desc *out,
                    struct error *err);
 
 /* ---------------------------------------------------------------- lmdb_lease.c */
 
+/* store_lease_take() and so on. */
 bool lmdb_lease_take(struct store *base, const char *owner, struct error *err);
 bool lmdb_lease_owner(struct store *base, struct arena *arena, struct str *owner,
                       struct error *err);
@@ -241,6 +245,7 @@ int control_apply(struct lmdb_store *store, const struct batch *batch);
 
 /* ---------------------------------------------------------------- the rest of the interface */
 
+/* Each as the store_ function of its name. */
 bool lmdb_commit(struct store *base, struct batch *batch, struct error *err);
 bool lmdb_flush(struct store *base, struct error *err);
 bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err);
