@@ -527,7 +527,7 @@ class Sources(Reports):
         self.assertEqual(len(self.items()), 1)
 
 
-SLOW = {"from": "t", "key": KEY, "columns": ["v"], "where": "id > 0 AND pg_sleep(0.02) IS NOT NULL"}
+SLOW = {"from": "t", "key": KEY, "columns": ["v"], "where": "id > 0 AND pg_sleep(0.01) IS NOT NULL"}
 
 
 class Meanwhile(Reports):
@@ -621,6 +621,19 @@ class Meanwhile(Reports):
         self.assertEqual(refold.export(self.table), before)
         self.fold(SLOW)
         self.assertEqual(len(self.items()), 200)
+
+    def test_an_import_whose_server_stops_is_completed_by_the_same_command(self):
+        process = self.start(SLOW)
+        self.wait_for("application_name = 'refold' AND query LIKE 'COPY%'")
+        server.stop()
+        err = self.end(process, 1)
+        self.assertRegex(err, "entity t: PostgreSQL: ")
+        _, err = self.fold(SLOW, expect=1)
+        self.assertRegex(err, "PostgreSQL: connection to server .* failed")
+        self.assertFalse(os.path.exists(self.table))
+        server.start()
+        self.fold(SLOW)
+        self.assertEqual(len(self.items()), 100)
 
     def test_readers_outlive_the_session_that_holds_the_snapshot(self):
         process = self.start(SLOW)
