@@ -5,12 +5,6 @@
 
 static const struct value missing = {NULL, 0};
 
-bool template_is_nothing(struct value v)
-{
-    enum value_type type = value_type(v);
-    return type == VALUE_MISSING || (type >= VALUE_SS && type <= VALUE_BS && value_count(v) == 0);
-}
-
 /* What one part of a text says; ptr stays NULL where its expression is missing. */
 static bool eval_part(const struct part *part, const struct expr_scope *scope,
                       struct arena *scratch, struct str *out, struct error *err)
