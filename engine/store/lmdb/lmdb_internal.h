@@ -216,7 +216,7 @@ void writer_appended(struct lmdb_store *store, size_t bytes);
 /* The estimate is so high that the transaction should be committed. */
 bool writer_is_full(const struct lmdb_store *store);
 
-/* ---------------------------------------------------------------- lmdb_index.c */
+/* ---------------------------------------------------------------- lmdb_index.c and its check */
 
 /* Makes the index's B-tree, or empties one that an attempt broken off has left; durable. */
 MUST_CHECK bool index_open_tree(struct lmdb_store *store, struct lmdb_index *index,
