@@ -4,8 +4,6 @@
 #include "importers/postgres/pg_text.h"
 #include "plans/map_make.h"
 
-#include <string.h>
-
 static struct str column_name(const struct pg_rows_plan *plan, size_t slot, struct arena *arena)
 {
     const struct map_slot *column = &plan->bound->slots[slot];
@@ -136,13 +134,7 @@ struct row_list {
 static struct value *row_list_add(struct row_list *list, struct arena *arena)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        struct value *rows = arena_alloc(arena, capacity * sizeof *rows);
-        if (list->count > 0) {
-            memcpy(rows, list->rows, list->count * sizeof *rows);
-        }
-        list->rows = rows;
-        list->capacity = capacity;
+        list->rows = arena_grow(arena, list->rows, sizeof *list->rows, &list->capacity);
     }
     return &list->rows[list->count++];
 }

@@ -13,13 +13,7 @@ struct value_list_builder {
 static void add_value(struct value_list_builder *values, struct value value, struct arena *arena)
 {
     if (values->count == values->capacity) {
-        size_t capacity = values->capacity == 0 ? 8 : values->capacity * 2;
-        struct value *list = arena_alloc(arena, capacity * sizeof *list);
-        if (values->count > 0) {
-            memcpy(list, values->list, values->count * sizeof *list);
-        }
-        values->list = list;
-        values->capacity = capacity;
+        values->list = arena_grow(arena, values->list, sizeof *values->list, &values->capacity);
     }
     values->list[values->count++] = value;
 }

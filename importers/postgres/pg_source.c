@@ -109,12 +109,7 @@ static bool plan_entity(struct pg_source *pg, const struct map_bound_entity *bou
 static void add_part(struct pg_source *pg, const struct pg_part *part)
 {
     if (pg->part_count == pg->part_capacity) {
-        pg->part_capacity = pg->part_capacity == 0 ? 32 : pg->part_capacity * 2;
-        struct pg_part *parts = arena_alloc(pg->arena, pg->part_capacity * sizeof *parts);
-        if (pg->part_count > 0) {
-            memcpy(parts, pg->parts, pg->part_count * sizeof *parts);
-        }
-        pg->parts = parts;
+        pg->parts = arena_grow(pg->arena, pg->parts, sizeof *pg->parts, &pg->part_capacity);
     }
     pg->parts[pg->part_count++] = *part;
 }
