@@ -291,22 +291,40 @@ static void finish_rows(const struct map_scope *rows, struct map_bound_rows *out
     out->slot_count = rows->slot_count;
 }
 
-static bool bind_embed(const struct map_binder *binder, const struct map_embed *embed,
+/* In the embed's "on" a name that both have would mean its own rows, on both sides. */
+static bool check_embed_name(const struct map_scope *parent, const struct map_scope *rows,
+                             struct error *err)
+{
+    const struct map_from *from = &rows->rows->from;
+    struct str name = rows->relations[0].name;
+    for (size_t i = 0; i < parent->relation_count; i++) {
+        if (str_equal(parent->relations[i].name, name)) {
+            return place_error(&from->place, from->offset, err,
+                               "the rows around the embed go by the name %.*s too\n"
+                               "hint: give these another: {\"table\": \"...\", \"as\": \"name\"}",
+                               STR_ARG(name));
+        }
+    }
+    return true;
+}
+
+static bool bind_embed(const struct map_scope *parent, const struct map_embed *embed,
                        struct map_bound_embed *out, struct error *err)
 {
-    struct map_scope rows = {.binder = binder, .rows = &embed->rows};
+    struct map_scope rows = {.binder = parent->binder, .rows = &embed->rows};
     struct shape_binder shape = {.rows = &rows};
     const struct map_body *body = &embed->body;
     out->embed = embed;
-    if (!map_scope_open(&rows, err) || !map_scope_check_policies(&rows, err) ||
-        !bind_bodies(&shape, &body, 1, err) || !bind_embeds(&rows, &out->rows, err)) {
+    if (!map_scope_open(&rows, err) || !check_embed_name(parent, &rows, err) ||
+        !map_scope_check_policies(&rows, err) || !bind_bodies(&shape, &body, 1, err) ||
+        !bind_embeds(&rows, &out->rows, err)) {
         return false;
     }
     if (embed->kind != MAP_EMBED_ROWS && shape.count != 1) {
         return place_error(&embed->rows.place, embed->rows.from.offset, err,
                            "\"as\" takes one column, not %zu", shape.count);
     }
-    struct map_shape *bound = arena_zero(binder->arena, sizeof *bound);
+    struct map_shape *bound = arena_zero(parent->binder->arena, sizeof *bound);
     bound->members = shape.list;
     bound->member_count = shape.count;
     finish_rows(&rows, &out->rows);
@@ -322,7 +340,7 @@ static bool bind_embeds(struct map_scope *parent, struct map_bound_rows *out, st
     struct map_bound_embed *embeds =
         arena_zero(parent->binder->arena, (count + 1) * sizeof *embeds);
     for (size_t i = 0; i < count; i++) {
-        if (!bind_embed(parent->binder, &parent->rows->embeds[i], &embeds[i], err)) {
+        if (!bind_embed(parent, &parent->rows->embeds[i], &embeds[i], err)) {
             return false;
         }
     }

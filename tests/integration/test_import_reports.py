@@ -465,6 +465,14 @@ class Sources(Reports):
         self.fold({"from": "t", "key": KEY})
         self.assertEqual(len(self.items()), 2)
 
+    def test_an_embed_of_its_own_table_needs_another_name(self):
+        """In SQL the inner name hides the outer one: the condition would hold for all rows."""
+        self.sql("CREATE TABLE t (id integer PRIMARY KEY, boss integer); INSERT INTO t VALUES (1, NULL), (2, 1), (3, 1)")
+        _, err = self.fold({"from": "t", "key": KEY, "embed": {"Staff": {"from": "t", "on": "t.boss = t.id"}}}, expect=2)
+        self.assertRegex(err, r"map.json:1:\d+: entities\[0\].embed.Staff.from: .* go by the name t too")
+        self.fold({"from": "t", "key": KEY, "embed": {"Staff": {"from": {"table": "t", "as": "staff"}, "on": "staff.boss = t.id", "columns": ["id"], "as": "scalar"}}})
+        self.assertEqual(self.one()["Staff"], [2, 3])
+
     def test_an_embed_of_100000_rows_is_refused(self):
         self.sql("CREATE TABLE p (id integer PRIMARY KEY); INSERT INTO p VALUES (1), (2);"
                  "CREATE TABLE c (p integer, v text); INSERT INTO c SELECT 2, 'v' || n FROM generate_series(1, 100000) n")
