@@ -202,6 +202,10 @@ class Pass:
         if effect.fate in ("move", "update"):
             self.write(self.stage.schema.of(effect.item), effect.item)
 
+    def failed(self):
+        """Keys of the items that stay as they were."""
+        return {key for key, effect in self.effects.items() if effect.fate == "failed"} | self.ruling.failed
+
     def write(self, key, item):
         assert key not in self.new, "the model lets two items have one key"
         self.new[key] = item

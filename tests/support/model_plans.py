@@ -193,6 +193,11 @@ class Maker:
             item[self.rng.choice(list(INDEX_KEYS))] = self.value()
         return item
 
+    def mended(self, item):
+        """With other values that mostly can be computed with."""
+        keys = {name: item[name] for name, _ in self.schema.key()}
+        return {**item, **{name: self.text() for name in ("a", "b", "c")}, **{name: self.number() for name in ("n", "At")}, **keys}
+
     def table(self):
         made = (self.item() for _ in range(self.rng.randint(20, 200)))
         return {self.schema.of(item): item for item in made}
@@ -319,11 +324,11 @@ class Maker:
             key = ("alone", own(self.pick("PK", "n")))
         else:
             key = ("text", self.rng.choice(PREFIXES), own("n"))
-        step.lookup = {"c": {"PK": key}}
+        step.lookup = {"other": {"PK": key}}
         if self.schema.sort:
-            step.lookup["c"]["SK"] = self.pick(("alone", own("SK")), self.key_template(*self.schema.sort))
-        step.where = ("AND", step.where, self.condition(1, ["c"]))
-        step.set = {self.rng.choice(ATTRIBUTES): self.template(["c"])}
+            step.lookup["other"]["SK"] = self.pick(("alone", own("SK")), self.key_template(*self.schema.sort))
+        step.where = ("AND", step.where, self.condition(1, ["other"]))
+        step.set = {self.rng.choice(ATTRIBUTES): self.template(["other"])}
         self.mark(step)
         return step
 
