@@ -33,6 +33,7 @@ struct ddb_options {
     struct str profile;  /* of ~/.aws/config and credentials */
     double max_rcu;      /* capacity units a second, of all clients together; 0: no limit */
     double max_wcu;
+    unsigned timeout_ms;           /* for one attempt, until its reply is there; 0: 30 s */
     const struct ddb_world *world; /* borrowed; NULL: the system's */
 };
 

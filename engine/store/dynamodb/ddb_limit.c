@@ -1,0 +1,271 @@
+#include "engine/store/dynamodb/ddb_limit_internal.h"
+
+enum { SECOND_US = 1000000 };
+
+/* Long enough to count what goes through, short enough not to be throttled much. After a lull the
+ * count says nothing. */
+enum {
+    MEASURE_US = 250000,
+    MEASURE_MAX_US = 1000000,
+    MEASURE_VOID_US = 2500000,
+    MEASURE_COUNT = 20
+};
+
+/* A bucket holds what flows in within this time: enough that an event loop which sleeps for
+ * milliseconds loses nothing. */
+static const double BUCKET_S = 0.05;
+
+/* The rate starts from this part of what went through, and doubles within the time. */
+static const double PACE_PART = 0.97;
+static const double PACE_DOUBLES_S = 12;
+static const double PACE_FORGOTTEN_S = 60;
+
+enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+void ddb_limit_init(struct ddb_limit *limit, double max_rcu, double max_wcu)
+{
+    *limit = (struct ddb_limit){0};
+    ddb_limit_set(limit, max_rcu, max_wcu);
+    for (size_t i = 0; i < DDB_SIDES; i++) {
+        limit->sides[i].window.size = WINDOW_FIRST;
+    }
+}
+
+/* A debt ends with the rate that it was made under. */
+void ddb_limit_set(struct ddb_limit *limit, double max_rcu, double max_wcu)
+{
+    limit->sides[DDB_READ].max = max_rcu;
+    limit->sides[DDB_WRITE].max = max_wcu;
+    for (size_t i = 0; i < DDB_SIDES; i++) {
+        limit->sides[i].bucket.tokens = 0;
+    }
+}
+
+/* ---------------------------------------------------------------- rates */
+
+/* Microseconds until the bucket has something in it; 0: it has. */
+static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now_us)
+{
+    double elapsed_s = (double)(now_us - bucket->filled_us) / SECOND_US;
+    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(rate * BUCKET_S, 1));
+    bucket->filled_us = now_us;
+    if (bucket->tokens > 0) {
+        return 0;
+    }
+    return (uint64_t)(-bucket->tokens / rate * SECOND_US) + 1;
+}
+
+static uint64_t pace_wait(struct ddb_pace *pace, uint64_t now_us)
+{
+    if (pace->base <= 0) {
+        return 0;
+    }
+    double age_s = (double)(now_us - pace->base_us) / SECOND_US;
+    if (age_s > PACE_FORGOTTEN_S) {
+        pace->base = 0;
+        return 0;
+    }
+    double grown = age_s / PACE_DOUBLES_S;
+    return bucket_wait(&pace->bucket, pace->base * (1 + grown * grown * grown), now_us);
+}
+
+static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
+{
+    if (!pace->measuring) {
+        pace->measuring = true;
+        pace->measured_from_us = now_us;
+        pace->measured = 0;
+        pace->measured_count = 0;
+    }
+}
+
+/* Counts what went through, and ends the measuring when there is enough of it. */
+static void pace_passed(struct ddb_pace *pace, double units, uint64_t now_us)
+{
+    if (!pace->measuring) {
+        return;
+    }
+    pace->measured += units;
+    pace->measured_count += units > 0;
+    uint64_t elapsed = now_us - pace->measured_from_us;
+    bool enough = elapsed >= MEASURE_US && pace->measured_count >= MEASURE_COUNT;
+    if (elapsed > MEASURE_VOID_US) {
+        pace->measuring = false;
+    } else if (enough || elapsed >= MEASURE_MAX_US) {
+        pace->measuring = false;
+        pace->base = larger(PACE_PART * pace->measured * SECOND_US / (double)elapsed, 1);
+        pace->base_us = now_us;
+        pace->bucket = (struct ddb_bucket){0, now_us};
+    }
+}
+
+/* ---------------------------------------------------------------- key ranges */
+
+static struct ddb_lane *lane_of(struct ddb_limit *limit, uint64_t lane)
+{
+    for (size_t i = 0; lane != 0 && i < limit->lane_count; i++) {
+        if (limit->lanes[i].lane == lane) {
+            return &limit->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The one for a lane: a free one, or that whose pace is the oldest. */
+static struct ddb_lane *lane_add(struct ddb_limit *limit, uint64_t lane)
+{
+    struct ddb_lane *place = &limit->lanes[0];
+    if (limit->lane_count < DDB_LANES_MAX) {
+        place = &limit->lanes[limit->lane_count++];
+    } else {
+        for (size_t i = 1; i < DDB_LANES_MAX; i++) {
+            bool older = limit->lanes[i].pace.base_us < place->pace.base_us;
+            place = older ? &limit->lanes[i] : place;
+        }
+    }
+    *place = (struct ddb_lane){.lane = lane};
+    return place;
+}
+
+static void lane_throttled(struct ddb_limit *limit, uint64_t lane, uint64_t now_us)
+{
+    if (lane == 0) {
+        return;
+    }
+    struct ddb_lane *known = lane_of(limit, lane);
+    pace_throttled(known != NULL ? &known->pace : &lane_add(limit, lane)->pace, now_us);
+}
+
+/* ---------------------------------------------------------------- the window */
+
+/* Replies of one side differ tenfold by what is asked for, hence the wide bound. */
+static void window_replied(struct ddb_window *window, uint64_t took_us)
+{
+    double took = (double)took_us;
+    bool quickest = window->usual_us <= 0 || took < window->usual_us;
+    window->usual_us = quickest ? took : window->usual_us + took / 1024;
+    if (took < 10 * window->usual_us + 20000) {
+        window->size = smaller(window->size + 1 / window->size, WINDOW_MAX);
+    } else {
+        window->size = larger(window->size - 1 / window->size, 1);
+    }
+}
+
+static void window_troubled(struct ddb_window *window, uint64_t now_us)
+{
+    if (now_us - window->shrunk_us > SHRINK_AGAIN_US) {
+        window->size = larger(window->size / 2, 1);
+        window->shrunk_us = now_us;
+    }
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+enum ddb_grant ddb_limit_take(struct ddb_limit *limit, const struct ddb_demand *demand,
+                              uint64_t now_us, uint64_t *wait_us)
+{
+    *wait_us = 0;
+    if (demand->side == DDB_CONTROL) {
+        return DDB_GRANTED;
+    }
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    struct ddb_window *window = &limit->sides[demand->side].window;
+    struct ddb_pace *pace = &limit->sides[demand->side].pace;
+    struct ddb_bucket *budget = &limit->sides[demand->side].bucket;
+    double max = limit->sides[demand->side].max;
+    if (!demand->alone && window->in_flight >= (unsigned)window->size) {
+        return DDB_WINDOW_FULL;
+    }
+    uint64_t budget_wait = max > 0 ? bucket_wait(budget, max, now_us) : 0;
+    uint64_t side_wait = pace_wait(pace, now_us);
+    side_wait = side_wait > budget_wait ? side_wait : budget_wait;
+    if (side_wait > 0) {
+        *wait_us = side_wait;
+        return DDB_SIDE_FULL;
+    }
+    *wait_us = lane == NULL ? 0 : pace_wait(&lane->pace, now_us);
+    if (*wait_us > 0) {
+        return DDB_LANE_FULL;
+    }
+    window->in_flight++;
+    pace->bucket.tokens -= demand->units;
+    budget->tokens -= demand->units;
+    if (lane != NULL) {
+        lane->pace.bucket.tokens -= demand->units;
+    }
+    return DDB_GRANTED;
+}
+
+/* What was taken for more or less than it cost is put right. */
+static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, double consumed,
+                   uint64_t now_us)
+{
+    double units = consumed < 0 ? demand->units : consumed;
+    double more = units - demand->units;
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    struct ddb_pace *pace = &limit->sides[demand->side].pace;
+    limit->sides[demand->side].bucket.tokens -= more;
+    pace->bucket.tokens -= more;
+    pace_passed(pace, units, now_us);
+    if (lane != NULL) {
+        lane->pace.bucket.tokens -= more;
+        pace_passed(&lane->pace, units, now_us);
+    }
+}
+
+void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t now_us)
+{
+    if (side != DDB_CONTROL) {
+        pace_throttled(&limit->sides[side].pace, now_us);
+    }
+}
+
+static void throttled(struct ddb_limit *limit, const struct ddb_demand *demand,
+                      enum ddb_scope scope, uint64_t now_us)
+{
+    switch (scope) {
+    case DDB_SCOPE_LANE:
+        lane_throttled(limit, demand->lane, now_us);
+        break;
+    case DDB_SCOPE_SIDE:
+        ddb_limit_throttled(limit, demand->side, now_us);
+        break;
+    case DDB_SCOPE_ALL:
+        ddb_limit_throttled(limit, DDB_READ, now_us);
+        ddb_limit_throttled(limit, DDB_WRITE, now_us);
+        break;
+    }
+}
+
+void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
+                   const struct ddb_end *end, uint64_t now_us)
+{
+    if (demand->side == DDB_CONTROL) {
+        return;
+    }
+    struct ddb_window *window = &limit->sides[demand->side].window;
+    window->in_flight--;
+    switch (end->result) {
+    case DDB_RESULT_FINE:
+        window_replied(window, end->took_us);
+        settle(limit, demand, end->consumed, now_us);
+        break;
+    case DDB_RESULT_THROTTLED:
+        settle(limit, demand, 0, now_us);
+        throttled(limit, demand, end->scope, now_us);
+        break;
+    case DDB_RESULT_TROUBLE:
+        window_troubled(window, now_us);
+        break;
+    }
+}
