@@ -1,5 +1,7 @@
 #include "engine/store/dynamodb/ddb_limit_internal.h"
 
+#include <string.h>
+
 enum { SECOND_US = 1000000 };
 
 /* Long enough to count what goes through, short enough not to be throttled much. After a lull the
@@ -21,6 +23,34 @@ static const double PACE_DOUBLES_S = 12;
 static const double PACE_FORGOTTEN_S = 60;
 
 enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
+
+enum ddb_side ddb_side_of(const char *operation)
+{
+    static const struct {
+        const char *name;
+        enum ddb_side side;
+    } operations[] = {
+        {"UpdateItem", DDB_WRITE},
+        {"PutItem", DDB_WRITE},
+        {"DeleteItem", DDB_WRITE},
+        {"BatchWriteItem", DDB_WRITE},
+        {"TransactWriteItems", DDB_WRITE},
+        {"BatchExecuteStatement", DDB_WRITE},
+        {"ExecuteStatement", DDB_WRITE},
+        {"ExecuteTransaction", DDB_WRITE},
+        {"Scan", DDB_READ},
+        {"Query", DDB_READ},
+        {"GetItem", DDB_READ},
+        {"BatchGetItem", DDB_READ},
+        {"TransactGetItems", DDB_READ},
+    };
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (strcmp(operation, operations[i].name) == 0) {
+            return operations[i].side;
+        }
+    }
+    return DDB_CONTROL;
+}
 
 static double smaller(double a, double b)
 {

@@ -11,6 +11,9 @@
 
 enum ddb_side { DDB_READ, DDB_WRITE, DDB_SIDES, DDB_CONTROL = DDB_SIDES };
 
+/* What an operation of the API does; DDB_CONTROL costs no capacity. */
+enum ddb_side ddb_side_of(const char *operation);
+
 /* Units that flow in at a rate. What costs more than is there leaves a debt. */
 struct ddb_bucket {
     double tokens;
