@@ -24,9 +24,7 @@ struct overlay_reader {
     struct store_reader base;
     struct store_reader *under;
     struct store_reader *over;
-    struct stored_item *items; /* of the page at hand */
-    size_t capacity;
-    struct buffer orders[2]; /* keys of the two items that are compared */
+    struct arena *arena; /* of the page at hand */
     struct buffer cursor;
 };
 
@@ -58,6 +56,7 @@ static bool reader_open(struct store *base, struct store_reader **out, struct er
         heap_free(reader);
         return false;
     }
+    reader->arena = arena_new();
     *out = &reader->base;
     return true;
 }
@@ -67,9 +66,7 @@ static void reader_close(struct store_reader *base)
     struct overlay_reader *reader = reader_of(base);
     store_reader_close(reader->under);
     store_reader_close(reader->over);
-    heap_free(reader->items);
-    buffer_free(&reader->orders[0]);
-    buffer_free(&reader->orders[1]);
+    arena_free(reader->arena);
     buffer_free(&reader->cursor);
     heap_free(reader);
 }
@@ -85,7 +82,7 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
                 struct arena *arena, struct stored_item *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    struct stored_item *changed = arena_alloc(arena, count * sizeof *changed);
+    struct stored_item *changed = arena_alloc(arena, (count + 1) * sizeof *changed);
     if (!store_get(reader->over, keys, count, arena, changed, err) ||
         !store_get(reader->under, keys, count, arena, out, err)) {
         return false;
@@ -101,124 +98,93 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
 
 /* ---------------------------------------------------------------- pages */
 
-/* What both tables have of a segment behind a cursor, being merged. */
-struct merge {
-    struct overlay_reader *reader;
-    const struct key_schema *keys;
-    struct page under, over;
-    size_t next_under, next_over;
-    struct key last; /* of the item that was taken last */
-    bool took;
+/* A segment is read in two parts: the items of the table as they would be, and then those that stand
+ * in none of its places. The first byte of a cursor tells in which part it is. */
+enum { PART_UNDER = 'u', PART_OVER = 'o' };
+
+/* Whether the other table has items under the keys of a page's items. */
+struct looked_up {
+    const struct page *page;
+    struct stored_item *others; /* by item of the page */
 };
 
-static bool order_of(struct merge *merge, const struct stored_item *item, size_t which,
-                     struct key *key, struct error *err)
+static bool look_up(struct overlay_reader *reader, struct store_reader *in,
+                    const struct page *page, struct looked_up *out, struct error *err)
 {
-    struct buffer *order = &merge->reader->orders[which];
-    const struct overlay *overlay = overlay_of(merge->reader->base.store);
-    if (!key_of_item(merge->keys, item->item, key, err)) {
+    const struct key_schema *keys = &overlay_of(reader->base.store)->table->keys;
+    struct key *list = arena_alloc(reader->arena, (page->count + 1) * sizeof *list);
+    out->page = page;
+    out->others = arena_alloc(reader->arena, (page->count + 1) * sizeof *out->others);
+    for (size_t i = 0; i < page->count; i++) {
+        if (!key_of_item(keys, page->items[i].item, &list[i], err)) {
+            return false;
+        }
+    }
+    return page->count == 0 || store_get(in, list, page->count, reader->arena, out->others, err);
+}
+
+static void set_cursor(struct overlay_reader *reader, char part, struct str cursor,
+                       struct page *out)
+{
+    reader->cursor.len = 0;
+    buffer_add_char(&reader->cursor, part);
+    buffer_add(&reader->cursor, cursor);
+    out->cursor = buffer_str(&reader->cursor);
+}
+
+static bool read_under(struct overlay_reader *reader, struct segment segment, struct str cursor,
+                       const struct page_limits *limits, struct page *out, struct error *err)
+{
+    struct page page;
+    struct looked_up changed;
+    if (!store_read_page(reader->under, segment, cursor, limits, &page, err) ||
+        !look_up(reader, reader->over, &page, &changed, err)) {
         return false;
     }
-    order->len = 0;
-    store_order_key(overlay->under, key, order);
+    struct stored_item *items = arena_alloc(reader->arena, (page.count + 1) * sizeof *items);
+    *out = (struct page){.items = items};
+    for (size_t i = 0; i < page.count; i++) {
+        const struct stored_item *other = &changed.others[i];
+        if (value_is_missing(other->item)) {
+            items[out->count++] = page.items[i];
+        } else if (!is_gone(other->item)) {
+            items[out->count++] = *other;
+        }
+    }
+    set_cursor(reader, page.last ? PART_OVER : PART_UNDER, page.last ? STR("") : page.cursor, out);
     return true;
 }
 
-static void add_item(struct merge *merge, size_t *count, const struct stored_item *item)
-{
-    struct overlay_reader *reader = merge->reader;
-    if (*count == reader->capacity) {
-        reader->capacity = *count == 0 ? 256 : 2 * *count;
-        reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
-    }
-    reader->items[(*count)++] = *item;
-}
-
-/* Takes the item that comes next in the table's order. At the end of one page nothing more is known
- * of what follows in the other, unless that was its last. */
-static bool take_next(struct merge *merge, size_t *count, bool *ended, struct error *err)
-{
-    bool has_under = merge->next_under < merge->under.count;
-    bool has_over = merge->next_over < merge->over.count;
-    *ended = (!has_under && !merge->under.last) || (!has_over && !merge->over.last) ||
-             (!has_under && !has_over);
-    if (*ended) {
-        return true;
-    }
-    const struct stored_item *under = &merge->under.items[merge->next_under];
-    const struct stored_item *over = &merge->over.items[merge->next_over];
-    struct key under_key;
-    struct key over_key;
-    if ((has_under && !order_of(merge, under, 0, &under_key, err)) ||
-        (has_over && !order_of(merge, over, 1, &over_key, err))) {
-        return false;
-    }
-    int order = has_under ? -1 : 1;
-    if (has_under && has_over) {
-        order = str_compare(buffer_str(&merge->reader->orders[0]),
-                            buffer_str(&merge->reader->orders[1]));
-    }
-    merge->next_under += order <= 0 ? 1 : 0;
-    merge->next_over += order >= 0 ? 1 : 0;
-    merge->last = order < 0 ? under_key : over_key;
-    merge->took = true;
-    if (order < 0) {
-        add_item(merge, count, under);
-    } else if (!is_gone(over->item)) {
-        add_item(merge, count, over);
-    }
-    return true;
-}
-
-static struct str cursor_of(struct merge *merge, struct str before)
-{
-    struct buffer *cursor = &merge->reader->cursor;
-    if (merge->took) {
-        cursor->len = 0;
-        key_encode(&merge->last, cursor);
-        return buffer_str(cursor);
-    }
-    return before;
-}
-
-/* The first page behind the cursor that holds an item or is the last. */
-static bool read_some(struct store_reader *reader, struct segment segment, struct str cursor,
+static bool read_over(struct overlay_reader *reader, struct segment segment, struct str cursor,
                       const struct page_limits *limits, struct page *out, struct error *err)
 {
-    bool ok = store_read_page(reader, segment, cursor, limits, out, err);
-    while (ok && out->count == 0 && !out->last) {
-        ok = store_read_page(reader, segment, out->cursor, limits, out, err);
+    struct page page;
+    struct looked_up standing;
+    if (!store_read_page(reader->over, segment, cursor, limits, &page, err) ||
+        !look_up(reader, reader->under, &page, &standing, err)) {
+        return false;
     }
-    return ok;
+    struct stored_item *items = arena_alloc(reader->arena, (page.count + 1) * sizeof *items);
+    *out = (struct page){.items = items, .last = page.last};
+    for (size_t i = 0; i < page.count; i++) {
+        if (value_is_missing(standing.others[i].item) && !is_gone(page.items[i].item)) {
+            items[out->count++] = page.items[i];
+        }
+    }
+    set_cursor(reader, PART_OVER, page.cursor, out);
+    return true;
 }
 
 static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
                       const struct page_limits *limits, struct page *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    struct merge merge = {.reader = reader, .keys = &overlay_of(base->store)->table->keys};
-    if (!read_some(reader->under, segment, cursor, limits, &merge.under, err) ||
-        !read_some(reader->over, segment, cursor, limits, &merge.over, err)) {
-        return false;
-    }
-    if (merge.over.count == 0 && merge.over.last) {
-        *out = merge.under;
-        return true;
-    }
-    size_t count = 0;
-    for (bool ended = false; !ended;) {
-        if (!take_next(&merge, &count, &ended, err)) {
-            return false;
-        }
-    }
-    *out = (struct page){
-        .items = reader->items,
-        .count = count,
-        .cursor = cursor_of(&merge, cursor),
-        .last = merge.under.last && merge.over.last && merge.next_under == merge.under.count &&
-                merge.next_over == merge.over.count,
-    };
-    return true;
+    bool is_over = cursor.len > 0 && cursor.ptr[0] == PART_OVER;
+    size_t skip = cursor.len > 0 ? 1 : 0;
+    struct str place = {cursor.ptr + skip, cursor.len - skip};
+    arena_reset(reader->arena);
+    return is_over ? read_over(reader, segment, place, limits, out, err)
+                   : read_under(reader, segment, place, limits, out, err);
 }
 
 /* ---------------------------------------------------------------- writing */

@@ -26,7 +26,7 @@ bool home_find(struct ddb_store *store, struct error *err)
         .is_apart = true,
     };
     place.table = store->home.table;
-    if (!ddb_table_read(&place, store->table_arena, &table, &missing, err)) {
+    if (!ddb_table_read(&place, store->arena, &table, &missing, err)) {
         return false;
     }
     store->home.stands = !missing;

@@ -5,17 +5,11 @@
 /* An index follows its table by a moment: counts are compared so often before they are believed. */
 enum { COMPARE_TRIES = 5, COMPARE_MS = 1000 };
 
+/* Others hold on to names of the description before: it stays. */
 static bool refresh(struct ddb_store *store, struct error *err)
 {
     struct ddb_place place = ddb_place_of(store);
-    struct arena *arena = arena_new();
-    if (!ddb_table_read(&place, arena, &store->table, NULL, err)) {
-        arena_free(arena);
-        return false;
-    }
-    arena_free(store->table_arena);
-    store->table_arena = arena;
-    return true;
+    return ddb_table_read(&place, store->arena, &store->table, NULL, err);
 }
 
 /* A table changes one index at a time. */
@@ -30,7 +24,14 @@ bool ddb_index_create(struct store *base, const struct index_desc *index, struct
         return error_set(err, ERROR_PLAN, "%.*s has an index %.*s already",
                          STR_ARG(store->target.table), STR_ARG(index->name));
     }
-    return ddb_table_add_index(&place, index, err) && refresh(store, err);
+    if (!ddb_table_add_index(&place, index, err) || !refresh(store, err)) {
+        return false;
+    }
+    return ddb_table_index(&store->table, index->name) != NULL ||
+           error_set(err, ERROR_STORE,
+                     "the server agreed to make index %.*s and did not: it seems to know no "
+                     "indexes but those that a table is made with",
+                     STR_ARG(index->name));
 }
 
 /* Every item that belongs into the index is there: a filling leaves items out without a word. */

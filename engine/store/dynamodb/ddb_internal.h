@@ -44,7 +44,6 @@ struct ddb_store {
     struct ddb_world world;
     struct ddb_account *account;
     struct ddb_client *client; /* of the thread that owns the store */
-    struct arena *table_arena;
     struct ddb_table table; /* as it was last described; the keys never change */
     struct ddb_home home;
     struct composer composer;
@@ -214,7 +213,7 @@ bool ddb_load_item(struct store *store, const struct key *key, struct value item
                    struct error *err);
 bool ddb_load_close(struct store *store, struct error *err);
 bool ddb_load_abort(struct store *store, struct error *err);
-void load_free(struct ddb_load *load);
+void bulk_load_free(struct ddb_load *load);
 bool ddb_verify(struct store *store, void (*finding)(void *context, const char *text),
                 void *context, struct error *err);
 

@@ -11,7 +11,7 @@ struct ddb_load {
     size_t bytes;
 };
 
-void load_free(struct ddb_load *load)
+void bulk_load_free(struct ddb_load *load)
 {
     if (load != NULL) {
         arena_free(load->arena);
@@ -21,7 +21,7 @@ void load_free(struct ddb_load *load)
 
 static void end_load(struct ddb_store *store)
 {
-    load_free(store->load);
+    bulk_load_free(store->load);
     store->load = NULL;
 }
 

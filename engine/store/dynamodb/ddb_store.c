@@ -41,13 +41,12 @@ static bool is_stopped(void *context)
 static void ddb_close(struct store *base)
 {
     struct ddb_store *store = ddb_of(base);
-    load_free(store->load);
+    bulk_load_free(store->load);
     undo_close(store);
     ddb_lease_release(base);
     ddb_client_close(store->client);
     ddb_account_close(store->account);
     composer_free(&store->composer);
-    arena_free(store->table_arena);
     arena_free(store->arena);
     heap_free(store);
 }
@@ -147,7 +146,7 @@ static bool open_table(struct ddb_store *store, const struct store_options *opti
     if (options->mode == STORE_CREATE && !ddb_table_create(&where, options->create, err)) {
         return false;
     }
-    return ddb_table_read(&where, store->table_arena, &store->table, NULL, err) &&
+    return ddb_table_read(&where, store->arena, &store->table, NULL, err) &&
            home_find(store, err);
 }
 
@@ -156,7 +155,6 @@ static struct ddb_store *new_store(enum store_mode mode)
     struct ddb_store *store = heap_alloc(sizeof *store);
     store->base.ops = &ops;
     store->arena = arena_new();
-    store->table_arena = arena_new();
     store->mode = mode;
     return store;
 }
@@ -181,7 +179,7 @@ bool ddb_store_exists(const char *place, bool *out, struct error *err)
     bool ok = connect(store, place, err);
     if (ok) {
         struct ddb_place where = ddb_place_of(store);
-        ok = ddb_table_read(&where, store->table_arena, &store->table, &missing, err);
+        ok = ddb_table_read(&where, store->arena, &store->table, &missing, err);
     }
     *out = !missing;
     ddb_close(&store->base);

@@ -179,6 +179,7 @@ static void compose_added_index(struct composer *composer, const struct ddb_tabl
                                 const struct index_desc *index, struct buffer *scratch)
 {
     struct definitions definitions = {.count = 0};
+    scratch->len = 0;
     define_keys(&definitions, &table->desc.keys);
     for (size_t i = 0; i < table->desc.index_count; i++) {
         define_keys(&definitions, &table->desc.indexes[i].keys);
