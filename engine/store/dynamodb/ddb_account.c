@@ -7,8 +7,9 @@
 
 enum { TIMEOUT_MS = 30000 };
 
-/* A key is renewed this long before it expires; where that fails, tried again after a while. */
-enum { RENEW_BEFORE_S = 300, RENEW_AGAIN_S = 30 };
+/* A key is renewed this long before it expires. Where that fails, or brings one that is no younger,
+ * it is tried again after a tenth of what was left, or after the longest. */
+enum { RENEW_BEFORE_S = 300, RENEW_PART = 10, RENEW_AGAIN_MAX_S = 30 };
 
 struct ddb_account {
     struct arena *arena; /* owns the texts of these, which stay as they are */
@@ -22,7 +23,7 @@ struct ddb_account {
     struct arena *key_arena;
     struct ddb_credentials key;
     uint64_t generation;
-    int64_t renewed_s;
+    int64_t renewed_s; /* when its source was last asked */
     int64_t skew_s;
     bool known;
     struct ddb_limit limit;
@@ -254,7 +255,9 @@ static bool keep_fresh(struct ddb_account *account, int64_t now_s, struct error 
     int64_t expires_s = account->key.expires_s;
     bool over = expires_s != 0 && now_s >= expires_s;
     bool soon = expires_s != 0 && now_s >= expires_s - RENEW_BEFORE_S;
-    if (!soon || (!over && now_s - account->renewed_s < RENEW_AGAIN_S)) {
+    int64_t again_s = (expires_s - account->renewed_s) / RENEW_PART;
+    again_s = again_s < RENEW_AGAIN_MAX_S ? again_s : RENEW_AGAIN_MAX_S;
+    if (!soon || (!over && now_s - account->renewed_s < again_s)) {
         return true;
     }
     struct error why = {0};
@@ -299,8 +302,8 @@ void ddb_account_renew(struct ddb_account *account, uint64_t generation)
 {
     struct error ignored = {0};
     (void)pthread_mutex_lock(&account->lock);
-    if (account->generation == generation && !read_key(account, &ignored)) {
-        account->renewed_s = 0;
+    if (account->generation == generation) {
+        (void)read_key(account, &ignored);
     }
     (void)pthread_mutex_unlock(&account->lock);
 }

@@ -17,10 +17,18 @@ enum {
  * milliseconds loses nothing. */
 static const double BUCKET_S = 0.05;
 
-/* The rate starts from this part of what went through, and doubles within the time. */
+/* The rate starts from this part of what went through, doubles within the time, and is no limit any
+ * more when it has grown so much. */
 static const double PACE_PART = 0.97;
 static const double PACE_DOUBLES_S = 12;
-static const double PACE_FORGOTTEN_S = 60;
+static const double PACE_FORGOTTEN = 100;
+
+/* A throttle this soon belongs to a request that was under way when the rate was set; one later
+ * than that says that the rate is wrong, unless it had time to grow. */
+enum { ECHO_US = 100000, SETTLED_US = 1000000 };
+static const double GROWTH_WANTED = 1.05;
+static const double GROWTH_KNOWN = 1.25;
+static const double PACE_UP = 1.02;
 
 enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
 
@@ -95,28 +103,51 @@ static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now
     return (uint64_t)(-bucket->tokens / rate * SECOND_US) + 1;
 }
 
+/* By how much the rate has grown since it was found out. */
+static double pace_growth(const struct ddb_pace *pace, uint64_t now_us)
+{
+    double age_s = (double)(now_us - pace->base_us) / SECOND_US;
+    double part = age_s / PACE_DOUBLES_S;
+    return 1 + part * part * part;
+}
+
 static uint64_t pace_wait(struct ddb_pace *pace, uint64_t now_us)
 {
     if (pace->base <= 0) {
         return 0;
     }
-    double age_s = (double)(now_us - pace->base_us) / SECOND_US;
-    if (age_s > PACE_FORGOTTEN_S) {
+    double growth = pace_growth(pace, now_us);
+    if (growth > PACE_FORGOTTEN) {
         pace->base = 0;
         return 0;
     }
-    double grown = age_s / PACE_DOUBLES_S;
-    return bucket_wait(&pace->bucket, pace->base * (1 + grown * grown * grown), now_us);
+    return bucket_wait(&pace->bucket, pace->base * growth, now_us);
 }
 
+static void pace_set(struct ddb_pace *pace, double base, uint64_t now_us)
+{
+    pace->base = larger(base, 1);
+    pace->base_us = now_us;
+    pace->bucket = (struct ddb_bucket){0, now_us};
+}
+
+/* A rate that was right until it had grown a little starts over, and moves a little so that it
+ * grows about as much each time. Anything else is found out anew. */
 static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
 {
-    if (!pace->measuring) {
-        pace->measuring = true;
-        pace->measured_from_us = now_us;
-        pace->measured = 0;
-        pace->measured_count = 0;
+    uint64_t age_us = now_us - pace->base_us;
+    double growth = pace_growth(pace, now_us);
+    if (pace->measuring || (pace->base > 0 && age_us < ECHO_US)) {
+        return;
     }
+    if (pace->base > 0 && age_us > SETTLED_US && growth < GROWTH_KNOWN) {
+        pace_set(pace, pace->base * (growth > GROWTH_WANTED ? PACE_UP : PACE_PART), now_us);
+        return;
+    }
+    pace->measuring = true;
+    pace->measured_from_us = now_us;
+    pace->measured = 0;
+    pace->measured_count = 0;
 }
 
 /* Counts what went through, and ends the measuring when there is enough of it. */
@@ -133,9 +164,7 @@ static void pace_passed(struct ddb_pace *pace, double units, uint64_t now_us)
         pace->measuring = false;
     } else if (enough || elapsed >= MEASURE_MAX_US) {
         pace->measuring = false;
-        pace->base = larger(PACE_PART * pace->measured * SECOND_US / (double)elapsed, 1);
-        pace->base_us = now_us;
-        pace->bucket = (struct ddb_bucket){0, now_us};
+        pace_set(pace, PACE_PART * pace->measured * SECOND_US / (double)elapsed, now_us);
     }
 }
 
@@ -260,9 +289,16 @@ void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t n
     }
 }
 
+/* It cost nothing of the user's limit; the paces count attempts, or they would not slow them. */
 static void throttled(struct ddb_limit *limit, const struct ddb_demand *demand,
                       enum ddb_scope scope, uint64_t now_us)
 {
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    limit->sides[demand->side].bucket.tokens += demand->units;
+    pace_passed(&limit->sides[demand->side].pace, 0, now_us);
+    if (lane != NULL) {
+        pace_passed(&lane->pace, 0, now_us);
+    }
     switch (scope) {
     case DDB_SCOPE_LANE:
         lane_throttled(limit, demand->lane, now_us);
@@ -291,7 +327,6 @@ void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
         settle(limit, demand, end->consumed, now_us);
         break;
     case DDB_RESULT_THROTTLED:
-        settle(limit, demand, 0, now_us);
         throttled(limit, demand, end->scope, now_us);
         break;
     case DDB_RESULT_TROUBLE:

@@ -35,7 +35,8 @@ static void read_reasons(const struct json *reasons, struct arena *arena, struct
         struct str reason = text_of(&reasons->items[i], "reason");
         struct str resource = text_of(&reasons->items[i], "resource");
         enum ddb_scope scope = scope_of(reason);
-        if (out->reason.len == 0 || width[scope] > width[out->scope]) {
+        bool first = out->reason.len == 0;
+        if (reason.len > 0 && (first || width[scope] > width[out->scope])) {
             out->scope = scope;
             out->reason = arena_format(arena, "%.*s %.*s", STR_ARG(reason), STR_ARG(resource));
         }

@@ -121,10 +121,11 @@ bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, bool known, uint64
 {
     uint64_t patience = known ? rules[class].patience_us : rules[class].patience_unknown_us;
     unsigned count = tries->count[class];
-    if (count >= rules[class].tries || now_us - tries->started_us > patience) {
+    uint64_t delay = ddb_backoff_us(class, count + 1, random);
+    if (count >= rules[class].tries || now_us - tries->started_us + delay > patience) {
         return false;
     }
     tries->count[class]++;
-    *delay_us = ddb_backoff_us(class, count + 1, random);
+    *delay_us = delay;
     return true;
 }
