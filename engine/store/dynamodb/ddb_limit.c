@@ -20,7 +20,7 @@ static const double BUCKET_S = 0.05;
 /* The rate starts from this part of what went through, doubles within the time, and is no limit any
  * more when it has grown so much. */
 static const double PACE_PART = 0.97;
-static const double PACE_DOUBLES_S = 12;
+static const double PACE_DOUBLES_S = 16;
 static const double PACE_FORGOTTEN = 100;
 
 /* A throttle this soon belongs to a request that was under way when the rate was set; one later
