@@ -3,22 +3,24 @@
  *   ddb_call ENDPOINT REGION [NAME=VALUE ...]    requests on stdin: OPERATION \t LANE \t UNITS \t
  * BODY at_once=N    requests a call (default: all)     repeat=N      send all so many times
  *   max_rcu=N max_wcu=N  timeout_ms=N  profile=X    clock_s=N     the host's clock is that far off
- *   stop_ms=N    interrupt after that long          quiet=1       only the last line */
+ *   stop_ms=N    interrupt after that long          quiet=1       only the last line
+ *   threads=N    each sends them all, with a client of its own */
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
 #include "engine/base/json.h"
 #include "engine/store/dynamodb/ddb_client.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
-enum { REQUESTS_MAX = 20000 };
+enum { REQUESTS_MAX = 20000, THREADS_MAX = 16 };
 
 struct settings {
-    double at_once, repeat, max_rcu, max_wcu, timeout_ms, clock_s, stop_ms, quiet;
+    double at_once, repeat, max_rcu, max_wcu, timeout_ms, clock_s, stop_ms, quiet, threads;
     uint64_t started_us;
     struct str profile;
 };
@@ -59,6 +61,7 @@ static void read_setting(struct settings *settings, const char *word)
         {"max_rcu=", &settings->max_rcu}, {"max_wcu=", &settings->max_wcu},
         {"quiet=", &settings->quiet},     {"timeout_ms=", &settings->timeout_ms},
         {"clock_s=", &settings->clock_s}, {"stop_ms=", &settings->stop_ms},
+        {"threads=", &settings->threads},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         size_t len = strlen(numbers[i].name);
@@ -153,30 +156,73 @@ static void print_end(struct ddb_account *account, const struct error *err, doub
     arena_free(arena);
 }
 
-static bool send_all(struct ddb_account *account, struct ddb_client *client,
-                     const struct settings *settings, struct error *err)
+/* One thread's share: all requests, in a copy of its own. */
+struct sender {
+    struct ddb_account *account;
+    const struct settings *settings;
+    struct ddb_request *requests;
+    size_t count;
+    bool ok;
+    struct error err;
+};
+
+static void send_round(struct sender *sender, struct ddb_client *client, struct arena *replies)
+{
+    double wanted = sender->settings->at_once;
+    size_t step = wanted > 0 ? (size_t)wanted : sender->count;
+    for (size_t at = 0; at < sender->count; at += step) {
+        size_t here = sender->count - at < step ? sender->count - at : step;
+        struct error why = {0};
+        arena_reset(replies);
+        if (!ddb_calls(client, sender->requests + at, here, replies, &why) && sender->ok) {
+            sender->ok = false;
+            sender->err = why;
+        }
+        for (size_t i = at; sender->settings->quiet <= 0 && i < at + here; i++) {
+            print_request(sender->account, &sender->requests[i]);
+        }
+    }
+}
+
+static void *send_all(void *argument)
+{
+    struct sender *sender = argument;
+    struct ddb_client *client = NULL;
+    sender->ok = ddb_client_open(sender->account, &client, &sender->err);
+    struct arena *replies = arena_new();
+    for (double round = 0; client != NULL && round < sender->settings->repeat; round++) {
+        send_round(sender, client, replies);
+    }
+    arena_free(replies);
+    ddb_client_close(client);
+    return NULL;
+}
+
+static bool run(struct ddb_account *account, const struct settings *settings, struct error *err)
 {
     struct arena *arena = arena_new();
     struct ddb_request *requests = arena_zero(arena, REQUESTS_MAX * sizeof *requests);
     size_t count = read_requests(arena, requests);
-    size_t step = settings->at_once > 0 ? (size_t)settings->at_once : count;
-    bool ok = true;
-    struct arena *replies = arena_new();
-    for (double round = 0; round < settings->repeat; round++) {
-        for (size_t at = 0; at < count; at += step) {
-            size_t here = count - at < step ? count - at : step;
-            struct error why = {0};
-            arena_reset(replies);
-            if (!ddb_calls(client, requests + at, here, replies, &why) && ok) {
-                ok = false;
-                *err = why;
-            }
-            for (size_t i = at; settings->quiet <= 0 && i < at + here; i++) {
-                print_request(account, &requests[i]);
-            }
+    pthread_t threads[THREADS_MAX];
+    struct sender senders[THREADS_MAX];
+    size_t wanted = settings->threads > 0 ? (size_t)settings->threads : 1;
+    size_t started = 0;
+    for (; started < wanted && started < THREADS_MAX; started++) {
+        struct ddb_request *copy = arena_zero(arena, (count + 1) * sizeof *copy);
+        memcpy(copy, requests, count * sizeof *copy);
+        senders[started] = (struct sender){account, settings, copy, count, false, {0}};
+        if (pthread_create(&threads[started], NULL, send_all, &senders[started]) != 0) {
+            break;
         }
     }
-    arena_free(replies);
+    bool ok = started == wanted;
+    for (size_t i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+        if (ok && !senders[i].ok) {
+            ok = false;
+            *err = senders[i].err;
+        }
+    }
     arena_free(arena);
     return ok;
 }
@@ -202,12 +248,9 @@ int main(int argc, char **argv)
     };
     struct error err = {0};
     struct ddb_account *account = NULL;
-    struct ddb_client *client = NULL;
-    bool ok = ddb_account_open(&options, &account, &err) && ddb_client_open(account, &client, &err);
     double before_us = cpu_us();
-    ok = ok && send_all(account, client, &settings, &err);
+    bool ok = ddb_account_open(&options, &account, &err) && run(account, &settings, &err);
     print_end(account, &err, cpu_us() - before_us);
-    ddb_client_close(client);
     ddb_account_close(account);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

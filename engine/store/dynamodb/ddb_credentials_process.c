@@ -15,15 +15,27 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* Whether a sign opens or closes a quotation: then it is not part of the word. */
+static bool turns_quote(char c, char *quote)
+{
+    if (*quote == '\0' && (c == '"' || c == '\'')) {
+        *quote = c;
+        return true;
+    }
+    if (*quote != '\0' && c == *quote) {
+        *quote = '\0';
+        return true;
+    }
+    return false;
+}
+
 /* One word of a command line, its quotes and backslashes taken away; *out is behind its NUL
  * afterwards. Returns where it ended; NULL: a quote stays open. */
 static const char *read_word(const char *at, const char *end, char **out)
 {
     char quote = '\0';
     for (; at < end && (quote != '\0' || !is_blank(*at)); at++) {
-        bool opens = quote == '\0' && (*at == '"' || *at == '\'');
-        if (opens || (quote != '\0' && *at == quote)) {
-            quote = opens ? *at : '\0';
+        if (turns_quote(*at, &quote)) {
             continue;
         }
         if (*at == '\\' && quote != '\'' && at + 1 < end) {

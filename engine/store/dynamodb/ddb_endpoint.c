@@ -21,29 +21,42 @@ static bool ends_with(struct str s, struct str end)
     return s.len >= end.len && str_equal((struct str){s.ptr + s.len - end.len, end.len}, end);
 }
 
+/* The length of "http://" or "https://"; 0: neither. */
+static size_t scheme_len(struct str text)
+{
+    if (str_begins(text, STR("https://"))) {
+        return STR("https://").len;
+    }
+    return str_begins(text, STR("http://")) ? STR("http://").len : 0;
+}
+
+/* The scheme's own port is not sent in the Host header. */
+static struct str without_usual_port(struct str host, bool tls)
+{
+    struct str port = tls ? STR(":443") : STR(":80");
+    return ends_with(host, port) ? (struct str){host.ptr, host.len - port.len} : host;
+}
+
 bool ddb_endpoint_parse(struct str text, struct arena *arena, struct ddb_endpoint *out,
                         struct error *err)
 {
-    bool tls = str_begins(text, STR("https://"));
-    size_t scheme = tls ? 8 : 7;
-    if ((!tls && !str_begins(text, STR("http://"))) || !is_url_text(text)) {
+    size_t scheme = scheme_len(text);
+    bool tls = scheme == STR("https://").len;
+    if (scheme == 0 || !is_url_text(text)) {
         return error_set(err, ERROR_USAGE, "endpoint \"%.*s\" is not a URL like https://host:port",
                          STR_ARG(text));
     }
     struct str rest = {text.ptr + scheme, text.len - scheme};
     const char *slash = memchr(rest.ptr, '/', rest.len);
-    struct str host = {rest.ptr, slash == NULL ? rest.len : (size_t)(slash - rest.ptr)};
-    struct str path = {host.ptr + host.len, rest.len - host.len};
-    struct str usual = tls ? STR(":443") : STR(":80");
-    if (ends_with(host, usual)) {
-        host.len -= usual.len;
-    }
+    size_t host_len = slash == NULL ? rest.len : (size_t)(slash - rest.ptr);
+    struct str path = {rest.ptr + host_len, rest.len - host_len};
+    struct str host = without_usual_port((struct str){rest.ptr, host_len}, tls);
     if (host.len == 0) {
         return error_set(err, ERROR_USAGE, "endpoint \"%.*s\" names no host", STR_ARG(text));
     }
     out->host = arena_copy(arena, host);
     out->path = arena_copy(arena, path.len == 0 ? STR("/") : path);
-    out->url = arena_format(arena, "%s%.*s%.*s", tls ? "https://" : "http://", STR_ARG(host),
+    out->url = arena_format(arena, "%.*s%.*s%.*s", (int)scheme, text.ptr, STR_ARG(host),
                             STR_ARG(out->path));
     out->local =
         !ends_with(host, STR(".amazonaws.com")) && !ends_with(host, STR(".amazonaws.com.cn"));

@@ -6,7 +6,7 @@
 
 enum { REPLY_MAX = 1 << 20 };
 
-static size_t keep(char *bytes, size_t size, size_t count, void *context)
+static size_t keep(const char *bytes, size_t size, size_t count, void *context)
 {
     struct buffer *reply = context;
     size_t len = size * count;

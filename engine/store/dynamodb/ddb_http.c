@@ -54,7 +54,7 @@ static uint64_t now_of(const struct ddb_http *http)
 
 /* ---------------------------------------------------------------- what libcurl calls */
 
-static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
+static size_t keep_bytes(const char *bytes, size_t size, size_t count, void *context)
 {
     struct slot *slot = context;
     size_t len = size * count;
@@ -67,7 +67,7 @@ static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
 
 /* libcurl would send a request again by itself when a kept-alive connection turns out to be closed;
  * the first may have taken effect, so that must not pass unseen. */
-static int before_send(void *context, char *remote_ip, char *local_ip, int remote_port,
+static int before_send(void *context, const char *remote_ip, const char *local_ip, int remote_port,
                        int local_port)
 {
     (void)remote_ip;
@@ -322,18 +322,23 @@ static const char *reason_of(const struct slot *slot, CURLcode code)
     return reason != NULL && code == CURLE_COULDNT_CONNECT ? reason : curl_easy_strerror(code);
 }
 
+static int64_t date_of(CURL *easy)
+{
+    struct str date = header_of(easy, "Date");
+    time_t seconds = date.len == 0 ? 0 : curl_getdate(date.ptr, NULL);
+    return seconds < 0 ? 0 : (int64_t)seconds;
+}
+
 static void read_reply(struct slot *slot, struct arena *arena, struct ddb_arrival *out)
 {
     long status = 0;
     (void)curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
-    struct str date = header_of(slot->easy, "Date");
-    time_t date_s = date.len == 0 ? 0 : curl_getdate(date.ptr, NULL);
     struct str crc = header_of(slot->easy, "x-amz-crc32");
     struct str encoding = header_of(slot->easy, "Content-Encoding");
-    out->status = (int)status;
-    out->date_s = date_s < 0 ? 0 : (int64_t)date_s;
     bool whole =
         ddb_body_read(buffer_str(&slot->body), crc, encoding, REPLY_MAX, arena, &out->content);
+    out->status = (int)status;
+    out->date_s = status == 200 ? 0 : date_of(slot->easy);
     /* A gateway before the server refuses with a page of its own. */
     if (!whole && (status == 200 || crc.len > 0)) {
         out->transport = DDB_BROKE_OFF;

@@ -20,7 +20,7 @@ struct ddb_arrival {
     const char *what; /* why it did not arrive; static */
     int status;
     struct str content; /* inflated, its checksum proved */
-    int64_t date_s;     /* the server's Date; 0: none */
+    int64_t date_s;     /* the server's Date, of a reply that is not 200; 0: none */
 };
 
 /* At most `slots` attempts at a time. */

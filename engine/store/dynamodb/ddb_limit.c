@@ -15,20 +15,20 @@ enum {
 
 /* A bucket holds what flows in within this time: enough that an event loop which sleeps for
  * milliseconds loses nothing. */
-static const double BUCKET_S = 0.05;
+static const double bucket_s = 0.05;
 
 /* The rate starts from this part of what went through, doubles within the time, and is no limit any
  * more when it has grown so much. */
-static const double PACE_PART = 0.97;
-static const double PACE_DOUBLES_S = 16;
-static const double PACE_FORGOTTEN = 100;
+static const double pace_part = 0.97;
+static const double pace_doubles_s = 16;
+static const double pace_forgotten = 100;
 
 /* A throttle this soon belongs to a request that was under way when the rate was set; one later
  * than that says that the rate is wrong, unless it had time to grow. */
 enum { ECHO_US = 100000, SETTLED_US = 1000000 };
-static const double GROWTH_WANTED = 1.05;
-static const double GROWTH_KNOWN = 1.25;
-static const double PACE_UP = 1.02;
+static const double growth_wanted = 1.05;
+static const double growth_known = 1.25;
+static const double pace_up = 1.02;
 
 enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
 
@@ -95,7 +95,7 @@ void ddb_limit_set(struct ddb_limit *limit, double max_rcu, double max_wcu)
 static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now_us)
 {
     double elapsed_s = (double)(now_us - bucket->filled_us) / SECOND_US;
-    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(rate * BUCKET_S, 1));
+    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(rate * bucket_s, 1));
     bucket->filled_us = now_us;
     if (bucket->tokens > 0) {
         return 0;
@@ -107,7 +107,7 @@ static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now
 static double pace_growth(const struct ddb_pace *pace, uint64_t now_us)
 {
     double age_s = (double)(now_us - pace->base_us) / SECOND_US;
-    double part = age_s / PACE_DOUBLES_S;
+    double part = age_s / pace_doubles_s;
     return 1 + part * part * part;
 }
 
@@ -117,7 +117,7 @@ static uint64_t pace_wait(struct ddb_pace *pace, uint64_t now_us)
         return 0;
     }
     double growth = pace_growth(pace, now_us);
-    if (growth > PACE_FORGOTTEN) {
+    if (growth > pace_forgotten) {
         pace->base = 0;
         return 0;
     }
@@ -140,8 +140,8 @@ static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
     if (pace->measuring || (pace->base > 0 && age_us < ECHO_US)) {
         return;
     }
-    if (pace->base > 0 && age_us > SETTLED_US && growth < GROWTH_KNOWN) {
-        pace_set(pace, pace->base * (growth > GROWTH_WANTED ? PACE_UP : PACE_PART), now_us);
+    if (pace->base > 0 && age_us > SETTLED_US && growth < growth_known) {
+        pace_set(pace, pace->base * (growth > growth_wanted ? pace_up : pace_part), now_us);
         return;
     }
     pace->measuring = true;
@@ -164,7 +164,7 @@ static void pace_passed(struct ddb_pace *pace, double units, uint64_t now_us)
         pace->measuring = false;
     } else if (enough || elapsed >= MEASURE_MAX_US) {
         pace->measuring = false;
-        pace_set(pace, PACE_PART * pace->measured * SECOND_US / (double)elapsed, now_us);
+        pace_set(pace, pace_part * pace->measured * SECOND_US / (double)elapsed, now_us);
     }
 }
 

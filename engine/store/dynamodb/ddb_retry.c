@@ -5,7 +5,7 @@
 /* Signatures are good for five minutes. AWS General Reference, "Signature Version 4". */
 enum { SKEW_S = 4 * 60 };
 
-enum { MS = 1000, SECOND = 1000 * MS, DELAY_MAX = 20 * SECOND };
+enum { MS_US = 1000, DELAY_MAX_US = 20 * 1000 * MS_US, MINUTE_MS = 60 * 1000 };
 
 /* DynamoDB Developer Guide, "Error handling with DynamoDB". ItemCollectionSizeLimitExceeded is not
  * among them: it does not pass by itself. */
@@ -34,24 +34,24 @@ static const struct {
     {STR_INIT("RequestExpired"), DDB_CLASS_SKEWED},
 };
 
-/* tries: attempts of the class that may be followed by another; first_us: the bound of the first
- * delay; patience_us: since the request's first attempt. The second patience is for a server that
- * has never replied: an address that is wrong is said at once. */
+/* tries: attempts of the class that may be followed by another; first: the bound of the first
+ * delay; patience: since the request's first attempt. The second patience is for a server that has
+ * never replied: an address that is wrong is said at once. */
 static const struct {
     unsigned tries;
-    uint64_t first_us;
-    uint64_t patience_us;
-    uint64_t patience_unknown_us;
+    unsigned first_ms;
+    unsigned patience_ms;
+    unsigned patience_unknown_ms;
 } rules[DDB_CLASS_COUNT] = {
-    [DDB_CLASS_THROTTLED] = {UINT16_MAX, 50 * MS, 900ULL * SECOND, 900ULL * SECOND},
-    [DDB_CLASS_SERVER] = {9, 50 * MS, 120ULL * SECOND, 120ULL * SECOND},
-    [DDB_CLASS_LOST] = {9, 50 * MS, 180ULL * SECOND, 180ULL * SECOND},
-    [DDB_CLASS_UNSENT] = {UINT16_MAX, 100 * MS, 60ULL * SECOND, 1ULL * SECOND},
-    [DDB_CLASS_CONFLICT] = {14, 25 * MS, 60ULL * SECOND, 60ULL * SECOND},
-    [DDB_CLASS_BUSY] = {12, 500 * MS, 300ULL * SECOND, 300ULL * SECOND},
-    [DDB_CLASS_EXPIRED] = {5, 500 * MS, 60ULL * SECOND, 60ULL * SECOND},
-    [DDB_CLASS_UNKNOWN] = {1, 0, 60ULL * SECOND, 60ULL * SECOND},
-    [DDB_CLASS_SKEWED] = {2, 0, 60ULL * SECOND, 60ULL * SECOND},
+    [DDB_CLASS_THROTTLED] = {UINT16_MAX, 50, 15 * MINUTE_MS, 15 * MINUTE_MS},
+    [DDB_CLASS_SERVER] = {9, 50, 2 * MINUTE_MS, 2 * MINUTE_MS},
+    [DDB_CLASS_LOST] = {9, 50, 3 * MINUTE_MS, 3 * MINUTE_MS},
+    [DDB_CLASS_UNSENT] = {UINT16_MAX, 100, MINUTE_MS, 1000},
+    [DDB_CLASS_CONFLICT] = {14, 25, MINUTE_MS, MINUTE_MS},
+    [DDB_CLASS_BUSY] = {12, 500, 5 * MINUTE_MS, 5 * MINUTE_MS},
+    [DDB_CLASS_EXPIRED] = {5, 500, MINUTE_MS, MINUTE_MS},
+    [DDB_CLASS_UNKNOWN] = {1, 0, MINUTE_MS, MINUTE_MS},
+    [DDB_CLASS_SKEWED] = {2, 0, MINUTE_MS, MINUTE_MS},
 };
 
 static enum ddb_class class_of_type(struct str type)
@@ -109,20 +109,20 @@ bool ddb_class_is_unsure(enum ddb_class class)
 
 uint64_t ddb_backoff_us(enum ddb_class class, unsigned attempt, uint64_t random)
 {
-    uint64_t bound = rules[class].first_us;
-    for (unsigned i = 1; i < attempt && bound < DELAY_MAX; i++) {
+    uint64_t bound = (uint64_t)rules[class].first_ms * MS_US;
+    for (unsigned i = 1; i < attempt && bound < DELAY_MAX_US; i++) {
         bound *= 2;
     }
-    return random % ((bound < DELAY_MAX ? bound : DELAY_MAX) + 1);
+    return random % ((bound < DELAY_MAX_US ? bound : DELAY_MAX_US) + 1);
 }
 
 bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, bool known, uint64_t now_us,
                uint64_t random, uint64_t *delay_us)
 {
-    uint64_t patience = known ? rules[class].patience_us : rules[class].patience_unknown_us;
+    uint64_t patience_ms = known ? rules[class].patience_ms : rules[class].patience_unknown_ms;
     unsigned count = tries->count[class];
     uint64_t delay = ddb_backoff_us(class, count + 1, random);
-    if (count >= rules[class].tries || now_us - tries->started_us + delay > patience) {
+    if (count >= rules[class].tries || now_us - tries->started_us + delay > patience_ms * MS_US) {
         return false;
     }
     tries->count[class]++;
