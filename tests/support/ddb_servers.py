@@ -129,10 +129,26 @@ class Proxy:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # a reply goes out as one
+            disable_nagle_algorithm = True
             upstream = None
 
             def log_message(self, *_):
                 pass
+
+            def handle(self):
+                try:
+                    super().handle()
+                except OSError:
+                    pass  # the client was killed, or its connection cut
+
+            def finish(self):
+                if self.upstream is not None:
+                    self.upstream.close()
+                try:
+                    super().finish()
+                except OSError:
+                    pass
 
             def forward(self, body):
                 if self.upstream is None:
