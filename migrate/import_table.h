@@ -23,7 +23,7 @@ struct import_wish {
 struct import_table {
     struct table_desc desc;
     bool exists;
-    bool is_empty; /* it holds no item */
+    bool is_empty;       /* it holds no item */
     struct store *store; /* NULL until it is opened or made */
     struct store_reader *reader;
     struct import_record last; /* of the last import into it */

@@ -98,8 +98,8 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
 
 /* ---------------------------------------------------------------- pages */
 
-/* A segment is read in two parts: the items of the table as they would be, and then those that stand
- * in none of its places. The first byte of a cursor tells in which part it is. */
+/* A segment is read in two parts: the items of the table as they would be, and then those that
+ * stand in none of its places. The first byte of a cursor tells in which part it is. */
 enum { PART_UNDER = 'u', PART_OVER = 'o' };
 
 /* Whether the other table has items under the keys of a page's items. */
@@ -108,8 +108,8 @@ struct looked_up {
     struct stored_item *others; /* by item of the page */
 };
 
-static bool look_up(struct overlay_reader *reader, struct store_reader *in,
-                    const struct page *page, struct looked_up *out, struct error *err)
+static bool look_up(struct overlay_reader *reader, struct store_reader *in, const struct page *page,
+                    struct looked_up *out, struct error *err)
 {
     const struct key_schema *keys = &overlay_of(reader->base.store)->table->keys;
     struct key *list = arena_alloc(reader->arena, (page->count + 1) * sizeof *list);
@@ -221,6 +221,18 @@ static bool translate(const struct overlay *overlay, const struct write *write, 
     return true;
 }
 
+static bool translate_all(const struct overlay *overlay, const struct effect *effect,
+                          struct arena *arena, struct effect *out, struct error *err)
+{
+    *out = (struct effect){.writes = arena_alloc(arena, 2 * effect->count * sizeof *out->writes)};
+    for (size_t i = 0; i < effect->count; i++) {
+        if (!translate(overlay, &effect->writes[i], arena, out->writes, &out->count, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Collisions were found by the probe before, and nobody else writes here: all effects apply. */
 static bool commit(struct store *base, struct batch *batch, struct error *err)
 {
@@ -228,13 +240,8 @@ static bool commit(struct store *base, struct batch *batch, struct error *err)
     struct effect *effects = arena_alloc(batch->arena, (batch->count + 1) * sizeof *effects);
     for (size_t i = 0; i < batch->count; i++) {
         struct effect *effect = &batch->effects[i];
-        effects[i] = (struct effect){
-            .writes = arena_alloc(batch->arena, 2 * effect->count * sizeof *effects[i].writes)};
-        for (size_t w = 0; w < effect->count; w++) {
-            if (!translate(overlay, &effect->writes[w], batch->arena, effects[i].writes,
-                           &effects[i].count, err)) {
-                return false;
-            }
+        if (!translate_all(overlay, effect, batch->arena, &effects[i], err)) {
+            return false;
         }
         effect->outcome = OUTCOME_APPLIED;
     }

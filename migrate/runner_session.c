@@ -50,9 +50,8 @@ bool runner_session_describe(struct runner_session *session, struct error *err)
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
-    struct store_options options = {.mode = mode,
-                                    .temp_dir = session->wanted_temp_dir,
-                                    .state_dir = session->state_dir};
+    struct store_options options = {
+        .mode = mode, .temp_dir = session->wanted_temp_dir, .state_dir = session->state_dir};
     session->invocation = invocation;
     session->arena = invocation->arena;
     if (!target_open(invocation->table, &options, &session->store, err)) {

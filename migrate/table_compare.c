@@ -142,8 +142,7 @@ static bool compare_all(struct walk *walk, struct error *err)
 bool table_compare(const struct table_comparison *comparison, struct table_comparison_counts *out,
                    struct error *err)
 {
-    struct walk walk = {
-        .comparison = comparison, .page_arena = arena_new(), .arena = arena_new()};
+    struct walk walk = {.comparison = comparison, .page_arena = arena_new(), .arena = arena_new()};
     bool ok = store_reader_open(comparison->wanted, &walk.readers[WANTED], err) &&
               store_reader_open(comparison->found, &walk.readers[FOUND], err) &&
               compare_all(&walk, err);

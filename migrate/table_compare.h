@@ -1,4 +1,5 @@
-/* table_compare — two tables of the same keys: each is read, and its keys looked up in the other. */
+/* table_compare — two tables of the same keys: each is read, and its keys looked up in the other.
+ */
 #ifndef MIGRATE_TABLE_COMPARE_H
 #define MIGRATE_TABLE_COMPARE_H
 

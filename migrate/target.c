@@ -44,7 +44,8 @@ bool target_open(const char *target, const struct store_options *options, struct
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
     if (kind == NULL) {
-        return error_set(err, ERROR_USAGE, "'%s' is no table: expected NAME.refold, file:PATH or dynamodb:TABLE",
+        return error_set(err, ERROR_USAGE,
+                         "'%s' is no table: expected NAME.refold, file:PATH or dynamodb:TABLE",
                          target);
     }
     return kind->open(place, options, out, err);

@@ -82,8 +82,8 @@ struct page_limits {
 
 /* Key condition of a query, and what is wanted of it. */
 struct query {
-    struct str index; /* empty: the table itself */
-    struct value partition[KEY_PARTS_MAX]; /* one for each partition attribute */
+    struct str index;                       /* empty: the table itself */
+    struct value partition[KEY_PARTS_MAX];  /* one for each partition attribute */
     struct value sort_equal[KEY_PARTS_MAX]; /* leading sort attributes that are fixed */
     size_t sort_equal_count;
     struct value low, high; /* bounds of the next sort attribute; missing: open */
@@ -109,8 +109,9 @@ struct write {
     struct key key;    /* UPDATE, DELETE, MOVE: of the item as it stands */
     uint64_t stamp;    /* UPDATE, DELETE, MOVE: it must still be this version, else STALE */
     struct value item; /* PUT, UPDATE, MOVE: the whole new item */
-    struct value before; /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
-    struct str undo;   /* its record (engine/undo), appended to batch.undo_log when it applies */
+    struct value
+        before;      /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
+    struct str undo; /* its record (engine/undo), appended to batch.undo_log when it applies */
 };
 
 enum outcome {
@@ -203,9 +204,9 @@ struct store_reader {
 
 /* How a target is opened. */
 enum store_mode {
-    STORE_READ,   /* never writes a byte, nor a lock file where it has no right to */
-    STORE_WRITE,  /* must exist */
-    STORE_CREATE  /* must not exist */
+    STORE_READ,  /* never writes a byte, nor a lock file where it has no right to */
+    STORE_WRITE, /* must exist */
+    STORE_CREATE /* must not exist */
 };
 
 struct store_options {
@@ -264,8 +265,8 @@ MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct er
 
 /* A control record, copied; out->ptr is NULL where there is none. And all whose name begins with
  * `prefix`, sorted by name. */
-MUST_CHECK bool store_control_get(struct store_reader *reader, struct str name,
-                                  struct arena *arena, struct str *out, struct error *err);
+MUST_CHECK bool store_control_get(struct store_reader *reader, struct str name, struct arena *arena,
+                                  struct str *out, struct error *err);
 MUST_CHECK bool store_control_list(struct store_reader *reader, struct str prefix,
                                    struct arena *arena, struct control **out, size_t *count,
                                    struct error *err);
@@ -299,9 +300,8 @@ MUST_CHECK bool store_load_abort(struct store *store, struct error *err);
 
 /* Checks the store against itself: every record, count, index entry both ways. Each finding is one
  * sentence that names the item. */
-MUST_CHECK bool store_verify(struct store *store,
-                             void (*finding)(void *context, const char *text), void *context,
-                             struct error *err);
+MUST_CHECK bool store_verify(struct store *store, void (*finding)(void *context, const char *text),
+                             void *context, struct error *err);
 
 static inline bool store_needs_before(const struct store *store)
 {

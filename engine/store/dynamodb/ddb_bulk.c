@@ -1,7 +1,7 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 
 /* Amazon DynamoDB API Reference, BatchWriteItem: at most 25 actions. */
-enum { BATCH_ACTIONS = 25 };
+enum { BATCH_ACTIONS = 25, UNIT_BYTES = 1024 };
 
 struct bulk {
     struct ddb_store *store;
@@ -46,9 +46,10 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct 
     compose_begin(composer, STR(""));
     compose_raw(composer, "RequestItems", buffer_str(actions));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
+    size_t units = bytes / UNIT_BYTES + BATCH_ACTIONS;
     return (struct ddb_request){.operation = "BatchWriteItem",
                                 .body = compose_end(composer, bulk->scratch),
-                                .units = (double)(bytes / 1024 + BATCH_ACTIONS)};
+                                .units = (double)units};
 }
 
 /* What the server did not get to is sent again, and nothing else. */

@@ -53,19 +53,14 @@ static size_t count_writes(const struct effect *effects, size_t effect_count)
 /* ---------------------------------------------------------------- what is overwritten */
 
 /* Steps that overwrite what no DELETE before them has told. */
-static size_t find_overwriting(const struct wave *wave, struct step **out)
+static void find_overwriting(struct flight *flight, struct step **out, size_t *count)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < wave->count; i++) {
-        struct flight *flight = &wave->flights[i];
-        for (size_t s = 0; s < flight->count; s++) {
-            struct step *step = &flight->steps[s];
-            if (step->overwrite && value_is_missing(step->standing)) {
-                out[count++] = step;
-            }
+    for (size_t i = 0; i < flight->count; i++) {
+        struct step *step = &flight->steps[i];
+        if (step->overwrite && value_is_missing(step->standing)) {
+            out[(*count)++] = step;
         }
     }
-    return count;
 }
 
 /* What stands where overwriting puts and moves go. */
@@ -73,7 +68,10 @@ static bool read_standing(const struct wave *wave, struct error *err)
 {
     size_t most = count_writes(wave->effects, wave->count) + 1;
     struct step **steps = arena_alloc(wave->arena, most * sizeof *steps);
-    size_t count = find_overwriting(wave, steps);
+    size_t count = 0;
+    for (size_t i = 0; i < wave->count; i++) {
+        find_overwriting(&wave->flights[i], steps, &count);
+    }
     struct key *keys = arena_alloc(wave->arena, (count + 1) * sizeof *keys);
     struct value *items = arena_alloc(wave->arena, (count + 1) * sizeof *items);
     for (size_t i = 0; i < count; i++) {
@@ -157,8 +155,7 @@ static bool correct_undo(const struct wave *wave, struct error *err)
 /* The first move tells whether the server has transactions: until then the others wait. */
 static bool must_wait(const struct ddb_store *store, const struct flight *flight, bool *trying)
 {
-    bool is_move =
-        flight->phase == PHASE_WRITE && flight->steps[flight->at].kind == WRITE_MOVE;
+    bool is_move = flight->phase == PHASE_WRITE && flight->steps[flight->at].kind == WRITE_MOVE;
     if (!is_move || store->transactions != TRANSACTIONS_UNKNOWN) {
         return false;
     }
@@ -171,8 +168,7 @@ static bool must_wait(const struct ddb_store *store, const struct flight *flight
 static bool run_round(const struct wave *wave, bool *more, struct error *err)
 {
     struct ddb_store *store = wave->store;
-    struct ddb_request *requests =
-        arena_alloc(wave->arena, (wave->count + 1) * sizeof *requests);
+    struct ddb_request *requests = arena_alloc(wave->arena, (wave->count + 1) * sizeof *requests);
     struct flight **flying = arena_alloc(wave->arena, (wave->count + 1) * sizeof *flying);
     size_t count = 0;
     bool trying = false;

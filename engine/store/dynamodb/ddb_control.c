@@ -15,8 +15,8 @@ static struct value text_value(enum value_type type, struct str text, struct are
     return type == VALUE_B ? value_binary(arena, text) : value_string(arena, text);
 }
 
-bool control_key(const struct ddb_home *home, struct str sort, struct arena *arena,
-                 struct key *out, struct error *err)
+bool control_key(const struct ddb_home *home, struct str sort, struct arena *arena, struct key *out,
+                 struct error *err)
 {
     if (sort.len > SORT_KEY_MAX_BYTES) {
         return error_set(err, ERROR_STORE, "the name of a control record is too long");
@@ -104,16 +104,14 @@ static bool read_record(const struct ddb_store *store, struct ddb_client *client
     compose_begin(&composer, store->home.table);
     compose_raw(&composer, "ConsistentRead", STR("true"));
     compose_key(&composer, "Key", &store->home.keys, &key);
-    struct ddb_request request = {.operation = "GetItem",
-                                  .body = compose_end(&composer, arena)};
+    struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
     if (!ddb_call(client, &request, arena, err) ||
         !answer_expect(store, &request, arena, &reply, err) ||
         !answer_item(reply, "Item", arena, &item, err)) {
         return false;
     }
-    struct value value =
-        value_is_missing(item) ? item : value_member(item, STR(VALUE));
+    struct value value = value_is_missing(item) ? item : value_member(item, STR(VALUE));
     *out = value_type(value) == VALUE_B ? value_bytes(value) : (struct str){NULL, 0};
     return true;
 }
@@ -217,18 +215,17 @@ bool control_commit(struct ddb_store *store, const struct batch *batch, struct e
 
 /* ---------------------------------------------------------------- reading */
 
-static struct str compose_list(const struct ddb_home *home, struct str prefix,
-                               struct value start, struct arena *arena)
+static struct str compose_list(const struct ddb_home *home, struct str prefix, struct value start,
+                               struct arena *arena)
 {
     struct composer composer = {.name_count = 0};
     compose_begin(&composer, home->table);
     compose_raw(&composer, "ConsistentRead", STR("true"));
     unsigned partition = compose_name(&composer, home->keys.partition[0].name);
     unsigned sort = compose_name(&composer, home->keys.sort[0].name);
-    unsigned where = compose_value(
-        &composer, text_value(home->keys.partition[0].type, STR(PARTITION), arena));
-    unsigned begin =
-        compose_value(&composer, text_value(home->keys.sort[0].type, prefix, arena));
+    unsigned where =
+        compose_value(&composer, text_value(home->keys.partition[0].type, STR(PARTITION), arena));
+    unsigned begin = compose_value(&composer, text_value(home->keys.sort[0].type, prefix, arena));
     struct str condition =
         arena_format(arena, "#%u=:%u AND begins_with(#%u,:%u)", partition, where, sort, begin);
     compose_text(&composer, "KeyConditionExpression", condition);
@@ -269,8 +266,8 @@ static bool query_records(const struct ddb_store *store, struct ddb_client *clie
     struct value start = {NULL, 0};
     do {
         const struct json *reply = NULL;
-        struct ddb_request request = {
-            .operation = "Query", .body = compose_list(&store->home, prefix, start, arena)};
+        struct ddb_request request = {.operation = "Query",
+                                      .body = compose_list(&store->home, prefix, start, arena)};
         if (!ddb_call(client, &request, arena, err) ||
             !answer_expect(store, &request, arena, &reply, err) ||
             !take_records(store, reply, arena, found, err) ||
@@ -285,8 +282,7 @@ bool control_query(const struct ddb_store *store, struct ddb_client *client, str
                    struct arena *arena, struct control **out, size_t *count, struct error *err)
 {
     struct buffer found = {0};
-    bool ok =
-        !store->home.stands || query_records(store, client, prefix, arena, &found, err);
+    bool ok = !store->home.stands || query_records(store, client, prefix, arena, &found, err);
     if (ok) {
         *out = arena_alloc(arena, found.len + 1);
         *count = found.len / sizeof **out;

@@ -94,8 +94,8 @@ bool count_index(const struct ddb_store *store, struct ddb_client *client,
     return count(&counting, entries, err);
 }
 
-bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text),
-                void *context, struct error *err)
+bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,
+                struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct arena *arena = arena_new();
@@ -106,10 +106,10 @@ bool ddb_verify(struct store *base, void (*finding)(void *context, const char *t
         uint64_t entries = 0;
         ok = count_index(store, store->client, &table.indexes[i], &eligible, &entries, err);
         if (ok && eligible != entries) {
-            struct str text = arena_format(
-                arena, "index %.*s has %llu entries, and %llu items belong into it",
-                STR_ARG(table.indexes[i].name), (unsigned long long)entries,
-                (unsigned long long)eligible);
+            struct str text =
+                arena_format(arena, "index %.*s has %llu entries, and %llu items belong into it",
+                             STR_ARG(table.indexes[i].name), (unsigned long long)entries,
+                             (unsigned long long)eligible);
             finding(context, text.ptr);
         }
     }

@@ -169,7 +169,8 @@ static uint64_t lane_of(const struct key *key)
 static double units_of(struct value item)
 {
     enum { UNIT_BYTES = 1024 };
-    return (double)(item.len / UNIT_BYTES + 1);
+    size_t units = item.len / UNIT_BYTES + 1;
+    return (double)units;
 }
 
 static void finish(struct composer *composer, const char *operation, struct arena *scratch,

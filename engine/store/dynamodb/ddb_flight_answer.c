@@ -84,10 +84,8 @@ static bool try_loosely(struct flight *flight, struct error *err)
 void flight_divide_move(struct flight *flight)
 {
     struct step *put = &flight->steps[flight->at];
-    struct step remove = {.kind = WRITE_DELETE,
-                          .of_move = true,
-                          .key = put->key,
-                          .before = put->before};
+    struct step remove = {
+        .kind = WRITE_DELETE, .of_move = true, .key = put->key, .before = put->before};
     put->kind = WRITE_PUT;
     for (size_t i = flight->count; i > flight->at + 1; i--) {
         flight->steps[i] = flight->steps[i - 1];
@@ -99,15 +97,15 @@ void flight_divide_move(struct flight *flight)
 
 /* ---------------------------------------------------------------- what a failed condition means */
 
-static bool decide_put(const struct ddb_store *store, struct flight *flight, struct value found,
-                       struct error *err)
+/* Of a put or move: not what it asked for stands under its target. */
+static bool decide_place(const struct ddb_store *store, struct flight *flight, struct value found,
+                         struct error *err)
 {
     const struct step *step = &flight->steps[flight->at];
-    if (!value_is_missing(found) && value_equal(found, step->item)) {
-        step_stands(flight);
-    } else if (value_equal(found, step->standing)) {
+    if (value_equal(found, step->standing)) {
         return try_loosely(flight, err);
-    } else if (step->overwrite) {
+    }
+    if (step->overwrite) {
         step_fails(flight, OUTCOME_STALE);
     } else {
         conflict(store, flight);
@@ -115,13 +113,24 @@ static bool decide_put(const struct ddb_store *store, struct flight *flight, str
     return true;
 }
 
+static bool decide_put(const struct ddb_store *store, struct flight *flight, struct value found,
+                       struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    if (!value_is_missing(found) && value_equal(found, step->item)) {
+        step_stands(flight);
+        return true;
+    }
+    return decide_place(store, flight, found, err);
+}
+
 static bool decide_source(struct flight *flight, struct value found, struct error *err)
 {
     const struct step *step = &flight->steps[flight->at];
     bool is_gone = value_is_missing(found);
-    if (step->kind == WRITE_DELETE && is_gone && (!step->of_move || flight->unsure)) {
-        step_stands(flight);
-    } else if (step->kind == WRITE_UPDATE && !is_gone && value_equal(found, step->item)) {
+    bool stands = step->kind == WRITE_DELETE ? is_gone && (!step->of_move || flight->unsure)
+                                             : !is_gone && value_equal(found, step->item);
+    if (stands) {
         step_stands(flight);
     } else if (!is_gone && value_equal(found, step->before)) {
         return try_loosely(flight, err);
@@ -143,12 +152,8 @@ static bool decide_move(const struct ddb_store *store, struct flight *flight, st
         step_fails(flight, OUTCOME_STALE);
     } else if (has_come) {
         flight_divide_move(flight); /* an attempt without transactions was broken off half way */
-    } else if (value_equal(flight->found, step->standing)) {
-        return try_loosely(flight, err);
-    } else if (step->overwrite) {
-        step_fails(flight, OUTCOME_STALE);
     } else {
-        conflict(store, flight);
+        return decide_place(store, flight, flight->found, err);
     }
     return true;
 }
@@ -213,8 +218,7 @@ static bool take_error(struct ddb_store *store, struct flight *flight,
 }
 
 static bool take_write(struct ddb_store *store, struct flight *flight,
-                       const struct ddb_request *request, struct arena *scratch,
-                       struct error *err)
+                       const struct ddb_request *request, struct arena *scratch, struct error *err)
 {
     bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
     if (is_move && (request->reply == DDB_OK || request->reply == DDB_CANCELLED)) {
@@ -239,8 +243,7 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
 }
 
 static bool take_look(struct ddb_store *store, struct flight *flight,
-                      const struct ddb_request *request, struct arena *scratch,
-                      struct error *err)
+                      const struct ddb_request *request, struct arena *scratch, struct error *err)
 {
     const struct json *reply = NULL;
     struct value found;

@@ -160,8 +160,8 @@ static bool take_reply(struct getting *getting, const struct ddb_request *reques
     const struct json *found = of_table(reply, "Responses");
     static const struct json none = {.kind = JSON_ARRAY};
     return take_items(getting, found != NULL && found->kind == JSON_ARRAY ? found : &none, err) &&
-           take_unprocessed(getting, answer_list(of_table(reply, "UnprocessedKeys"), "Keys"),
-                            again, err);
+           take_unprocessed(getting, answer_list(of_table(reply, "UnprocessedKeys"), "Keys"), again,
+                            err);
 }
 
 static bool run_round(struct getting *getting, struct error *err)

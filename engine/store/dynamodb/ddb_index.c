@@ -41,8 +41,8 @@ static bool check_entries(struct ddb_store *store, struct str name, struct error
     uint64_t eligible = 0;
     uint64_t entries = 0;
     if (index == NULL) {
-        return error_set(err, ERROR_STORE, "%.*s has lost index %.*s",
-                         STR_ARG(store->target.table), STR_ARG(name));
+        return error_set(err, ERROR_STORE, "%.*s has lost index %.*s", STR_ARG(store->target.table),
+                         STR_ARG(name));
     }
     for (unsigned tries = 0; tries < COMPARE_TRIES; tries++) {
         if (!count_index(store, store->client, index, &eligible, &entries, err)) {

@@ -44,7 +44,7 @@ struct ddb_store {
     struct ddb_world world;
     struct ddb_account *account;
     struct ddb_client *client; /* of the thread that owns the store */
-    struct ddb_table table; /* as it was last described; the keys never change */
+    struct ddb_table table;    /* as it was last described; the keys never change */
     struct ddb_home home;
     struct composer composer;
     struct ddb_lease *lease; /* NULL: not held */
@@ -181,40 +181,38 @@ MUST_CHECK bool count_index(const struct ddb_store *store, struct ddb_client *cl
 
 /* --- the interface, by module --- */
 
-bool ddb_describe(struct store *store, struct arena *arena, struct table_desc *out,
+bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *out,
                   struct error *err);
-bool ddb_reader_open(struct store *store, struct store_reader **out, struct error *err);
-void ddb_reader_close(struct store_reader *reader);
-bool ddb_read_page(struct store_reader *reader, struct segment segment, struct str cursor,
+bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err);
+void ddb_reader_close(struct store_reader *base);
+bool ddb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
                    const struct page_limits *limits, struct page *out, struct error *err);
-void ddb_release(struct store_reader *reader);
-bool ddb_get(struct store_reader *reader, const struct key *keys, size_t count, struct arena *arena,
+void ddb_release(struct store_reader *base);
+bool ddb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
              struct stored_item *out, struct error *err);
-bool ddb_query(struct store_reader *reader, const struct query *query, struct page *out,
+bool ddb_query(struct store_reader *base, const struct query *query, struct page *out,
                struct error *err);
-bool ddb_commit(struct store *store, struct batch *batch, struct error *err);
-bool ddb_index_create(struct store *store, const struct index_desc *index, struct error *err);
-bool ddb_index_finish(struct store *store, struct str name, struct error *err);
-bool ddb_index_drop(struct store *store, struct str name, struct error *err);
-bool ddb_control_get(struct store_reader *reader, struct str name, struct arena *arena,
+bool ddb_commit(struct store *base, struct batch *batch, struct error *err);
+bool ddb_index_create(struct store *base, const struct index_desc *index, struct error *err);
+bool ddb_index_finish(struct store *base, struct str name, struct error *err);
+bool ddb_index_drop(struct store *base, struct str name, struct error *err);
+bool ddb_control_get(struct store_reader *base, struct str name, struct arena *arena,
                      struct str *out, struct error *err);
-bool ddb_control_list(struct store_reader *reader, struct str prefix, struct arena *arena,
+bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
                       struct control **out, size_t *count, struct error *err);
-bool ddb_undo_last(struct store_reader *reader, uint64_t log, uint64_t before, struct arena *arena,
+bool ddb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
                    struct str *frame, uint64_t *sequence, struct error *err);
-bool ddb_undo_drop(struct store *store, uint64_t log, struct error *err);
-bool ddb_lease_take(struct store *store, const char *owner, struct error *err);
-bool ddb_lease_owner(struct store *store, struct arena *arena, struct str *owner,
-                     struct error *err);
-void ddb_lease_release(struct store *store);
-void ddb_order_key(const struct store *store, const struct key *key, struct buffer *out);
-bool ddb_load_open(struct store *store, uint64_t pass, struct error *err);
-bool ddb_load_item(struct store *store, const struct key *key, struct value item,
-                   struct error *err);
-bool ddb_load_close(struct store *store, struct error *err);
-bool ddb_load_abort(struct store *store, struct error *err);
+bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err);
+bool ddb_lease_take(struct store *base, const char *owner, struct error *err);
+bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err);
+void ddb_lease_release(struct store *base);
+void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out);
+bool ddb_load_open(struct store *base, uint64_t pass, struct error *err);
+bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err);
+bool ddb_load_close(struct store *base, struct error *err);
+bool ddb_load_abort(struct store *base, struct error *err);
 void bulk_load_free(struct ddb_load *load);
-bool ddb_verify(struct store *store, void (*finding)(void *context, const char *text),
-                void *context, struct error *err);
+bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,
+                struct error *err);
 
 #endif

@@ -132,8 +132,8 @@ static void stop_heart(struct ddb_lease *lease)
 static bool refuse(const struct ddb_store *store, const struct lease_record *record,
                    struct error *err)
 {
-    return error_set(err, ERROR_BUSY, "%.*s is being written by %.*s",
-                     STR_ARG(store->target.table), STR_ARG(record->owner));
+    return error_set(err, ERROR_BUSY, "%.*s is being written by %.*s", STR_ARG(store->target.table),
+                     STR_ARG(record->owner));
 }
 
 /* Waits until the lease is free: released, its owner dead, or without a beat for WATCH_MS by this
@@ -173,9 +173,8 @@ static bool take(struct ddb_store *store, struct ddb_lease *lease, const char *o
     lease->token = standing.token + 1;
     lease->holder = lease_holder_self(arena);
     sent_ms = now_ms();
-    struct lease_record wanted = {.owner = {owner, strlen(owner)},
-                                  .holder = lease->holder,
-                                  .token = lease->token};
+    struct lease_record wanted = {
+        .owner = {owner, strlen(owner)}, .holder = lease->holder, .token = lease->token};
     if (!lease_record_take(store, store->client, &standing, &wanted, &taken, err)) {
         return false;
     }
@@ -204,8 +203,8 @@ bool ddb_lease_take(struct store *base, const char *owner, struct error *err)
     struct ddb_lease *lease = heap_alloc(sizeof *lease);
     lease->store = store;
     lease->arena = arena_new();
-    if (!ddb_client_open(store->account, &lease->client, err) ||
-        !take(store, lease, owner, err) || !start_heart(lease, err)) {
+    if (!ddb_client_open(store->account, &lease->client, err) || !take(store, lease, owner, err) ||
+        !start_heart(lease, err)) {
         free_lease(lease);
         return false;
     }
@@ -234,8 +233,7 @@ void ddb_lease_release(struct store *base)
     free_lease(lease);
 }
 
-bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner,
-                     struct error *err)
+bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct lease_record record = {.token = 0};

@@ -28,8 +28,7 @@ bool lease_holder_is_dead(struct str holder);
 
 /* All zero where there is no record. */
 MUST_CHECK bool lease_record_read(const struct ddb_store *store, struct ddb_client *client,
-                                  struct arena *arena, struct lease_record *out,
-                                  struct error *err);
+                                  struct arena *arena, struct lease_record *out, struct error *err);
 
 /* Writes `wanted` if the record still stands as `standing`. */
 MUST_CHECK bool lease_record_take(const struct ddb_store *store, struct ddb_client *client,

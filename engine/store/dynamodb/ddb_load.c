@@ -45,8 +45,7 @@ static bool send(struct ddb_store *store, struct error *err)
     return ok;
 }
 
-bool ddb_load_item(struct store *base, const struct key *key, struct value item,
-                   struct error *err)
+bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err)
 {
     (void)key;
     struct ddb_store *store = ddb_of(base);

@@ -65,8 +65,7 @@ static bool describe(struct ddb_reader *reader, struct error *err)
     const struct ddb_store *store = ddb_of(reader->base.store);
     struct ddb_place place = {store->account, reader->client, store->target.table};
     arena_reset(reader->table_arena);
-    reader->knows_table =
-        ddb_table_read(&place, reader->table_arena, &reader->table, NULL, err);
+    reader->knows_table = ddb_table_read(&place, reader->table_arena, &reader->table, NULL, err);
     return reader->knows_table;
 }
 
@@ -85,8 +84,7 @@ static bool choose_index(struct querying *querying, struct error *err)
     index = ddb_table_index(&reader->table, name);
     struct str table = store_of(querying)->target.table;
     if (index == NULL) {
-        return error_set(err, ERROR_USAGE, "%.*s has no index %.*s", STR_ARG(table),
-                         STR_ARG(name));
+        return error_set(err, ERROR_USAGE, "%.*s has no index %.*s", STR_ARG(table), STR_ARG(name));
     }
     if (index->state != INDEX_ACTIVE) {
         return error_set(err, ERROR_USAGE, "index %.*s of %.*s is not filled yet", STR_ARG(name),
@@ -198,8 +196,8 @@ static bool is_wanted(const struct querying *querying, struct value item)
            !(query->high_exclusive && value_equal(sort, query->high));
 }
 
-static bool take_items(const struct querying *querying, const struct json *reply,
-                       struct page *page, struct error *err)
+static bool take_items(const struct querying *querying, const struct json *reply, struct page *page,
+                       struct error *err)
 {
     struct ddb_reader *reader = querying->reader;
     const struct json *items = answer_list(reply, "Items");
@@ -253,8 +251,7 @@ bool ddb_query(struct store_reader *base, const struct query *query, struct page
                                   .body = compose_end(&reader->composer, reader->scratch)};
     if (!ddb_call(reader->client, &request, reader->scratch, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
-        !take_items(&querying, reply, &page, err) ||
-        !take_cursor(&querying, reply, &page, err)) {
+        !take_items(&querying, reply, &page, err) || !take_cursor(&querying, reply, &page, err)) {
         return false;
     }
     *out = page;

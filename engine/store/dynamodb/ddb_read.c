@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What a page of a scan is expected to read: up to 1 MB, consistent, 4 KB a unit. */
-static const double PAGE_UNITS = 128;
+static const double page_units = 128;
 
 bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err)
 {
@@ -140,7 +140,7 @@ bool ddb_read_page(struct store_reader *base, struct segment segment, struct str
     struct ddb_request request = {.operation = "Scan",
                                   .body = compose_end(&reader->composer, reader->scratch),
                                   .lane = (uint64_t)segment.index + 1,
-                                  .units = PAGE_UNITS};
+                                  .units = page_units};
     if (!ddb_call(reader->client, &request, reader->scratch, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
         !take_items(reader, reply, &page, err) || !take_cursor(reader, reply, cursor, &page, err)) {

@@ -146,8 +146,7 @@ static bool open_table(struct ddb_store *store, const struct store_options *opti
     if (options->mode == STORE_CREATE && !ddb_table_create(&where, options->create, err)) {
         return false;
     }
-    return ddb_table_read(&where, store->arena, &store->table, NULL, err) &&
-           home_find(store, err);
+    return ddb_table_read(&where, store->arena, &store->table, NULL, err) && home_find(store, err);
 }
 
 static struct ddb_store *new_store(enum store_mode mode)

@@ -106,15 +106,16 @@ static bool read_indexes(const struct json *table, struct arena *arena, struct t
 {
     const struct json *lists[] = {list_of(table, "GlobalSecondaryIndexes"),
                                   list_of(table, "LocalSecondaryIndexes")};
-    size_t most = lists[0]->count + lists[1]->count;
-    struct index_desc *indexes = arena_zero(arena, (most + 1) * sizeof *indexes);
-    for (size_t kind = 0; kind < sizeof lists / sizeof *lists; kind++) {
-        for (size_t i = 0; i < lists[kind]->count; i++) {
-            if (!read_index(table, &lists[kind]->items[i], arena, &indexes[out->index_count++])) {
-                return false;
-            }
+    size_t global = lists[0]->count;
+    size_t count = global + lists[1]->count;
+    struct index_desc *indexes = arena_zero(arena, (count + 1) * sizeof *indexes);
+    for (size_t i = 0; i < count; i++) {
+        const struct json *index = i < global ? &lists[0]->items[i] : &lists[1]->items[i - global];
+        if (!read_index(table, index, arena, &indexes[i])) {
+            return false;
         }
     }
+    out->index_count = count;
     out->indexes = indexes;
     return true;
 }

@@ -7,7 +7,7 @@
 /* Amazon DynamoDB Developer Guide, "Naming rules": 3 to 255 of these; an ARN is longer and also
  * holds ':' and '/'. */
 enum { TABLE_MIN = 3, TABLE_MAX = 255, ARN_MAX = 1024 };
-static const char TABLE_CHARS[] =
+static const char table_chars[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
 /* Where the value of a parameter goes: one of the two. */
@@ -23,7 +23,7 @@ static bool is_table(struct str name)
         return name.len <= ARN_MAX;
     }
     return name.len >= TABLE_MIN && name.len <= TABLE_MAX &&
-           strspn(name.ptr, TABLE_CHARS) == name.len;
+           strspn(name.ptr, table_chars) == name.len;
 }
 
 /* Cuts *rest at the first `divider`; what stood before it is returned. */

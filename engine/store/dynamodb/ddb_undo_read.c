@@ -242,8 +242,8 @@ bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err)
     struct control *controls = NULL;
     size_t count = 0;
     struct str here = undo_host(arena);
-    bool ok = control_query(store, store->client, undo_prefix(log, arena), arena, &controls,
-                            &count, err);
+    bool ok =
+        control_query(store, store->client, undo_prefix(log, arena), arena, &controls, &count, err);
     for (size_t i = 0; ok && i < count; i++) {
         struct listing listing;
         ok = read_listing(&controls[i], arena, &listing, err);
