@@ -291,6 +291,72 @@ class Store:
         self.load(orders(25), self.embedded)
         self.assert_same()
 
+    def start(self, table, *options):
+        return subprocess.Popen([refold.PROGRAM, "apply", table, "--plans", self.plans, *self.state, *options], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def cut_at(self, number, heard):
+        """Applies on a new table, killed at its write of that number, which the server hears or not; then resumes.
+        False where there were not so many."""
+        name = f"{self.name}cut{number}{'h' if heard else 'n'}"
+        self.load(orders(2), self.server.table(name))
+        running, seen = [], []
+
+        def kill(operation, body):
+            if operation in ddb_servers.WRITES and b'"lease"' not in body:
+                seen.append(operation)
+                if len(seen) == number:
+                    running[0].kill()
+                    running[0].wait()
+                    return True
+            return False
+
+        def before(operation, body):
+            return (500, b"{}") if not heard and kill(operation, body) else None
+
+        def after(operation, body, *_):
+            return not (heard and kill(operation, body))
+
+        with ddb_servers.Proxy(self.server, before, after) as proxy:
+            running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
+            running[0].communicate()
+        refold.run("apply", self.server.table(name), "--plans", self.plans, "--segments", "2", *self.state)
+        self.assertEqual(self.lines(self.server.table(name)), self.lines(self.embedded), f"cut at write {number}")
+        return len(seen) >= number
+
+    def test_cut_at_every_write(self):
+        self.load(orders(2), self.embedded)
+        self.plan(1, {"steps": [*REKEY["steps"], *PUT["steps"]]})
+        self.apply(self.embedded)
+        for heard in (True, False):
+            number = 1
+            while self.cut_at(number, heard):
+                number += 1
+            self.assertGreater(number, 10)
+
+    def test_a_rollback_after_a_cut_leaves_nothing(self):
+        self.plan(1, REKEY)
+        for number in range(1, 9):
+            name = f"{self.name}back{number}"
+            table = self.server.table(name)
+            self.load(orders(2), table)
+            before, running, seen = self.lines(table), [], []
+
+            def after(operation, body, *_):
+                if operation in ddb_servers.WRITES and b'"lease"' not in body:
+                    seen.append(operation)
+                    if len(seen) == number:
+                        running[0].kill()
+                        running[0].wait()
+                return True
+
+            with ddb_servers.Proxy(self.server, after=after) as proxy:
+                running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
+                running[0].communicate()
+            if "interrupted" in refold.run("status", table, expect=(0, 4))[0]:
+                refold.run("rollback", table, "--plans", self.plans, *self.state)
+                self.assertEqual(self.lines(table), before, f"cut at write {number}")
+
     def test_one_run_at_a_time(self):
         self.load(orders(30))
         self.plan(1, SET)
@@ -382,6 +448,30 @@ class Store:
 class Dynalite(Store, unittest.TestCase):
     kind = "dynalite"
     keys = [*Store.keys, ("Id:B", "At:B")]  # moto fails on them
+
+    def test_a_run_that_slept_past_its_lease_writes_nothing(self):
+        self.load(orders(8))
+        self.plan(1, SET)
+        asleep = threading.Event()
+        running = []
+
+        def before(operation, body):
+            if operation == "UpdateItem" and b'"lease"' not in body and not asleep.is_set():
+                running[0].send_signal(signal.SIGSTOP)
+                asleep.set()
+
+        with ddb_servers.Proxy(self.server, before) as proxy:
+            running.append(self.start(proxy.table(self.name)))
+            asleep.wait(timeout=30)
+            self.apply()
+            self.apply(self.embedded)
+            writes = proxy.count("UpdateItem", "PutItem", "DeleteItem")
+            running[0].send_signal(signal.SIGCONT)
+            _, err = running[0].communicate()
+            self.assertNotEqual(running[0].returncode, 0)
+            self.assertIn(b"lease", err)
+            self.assertLessEqual(proxy.count("UpdateItem", "PutItem", "DeleteItem"), writes + 1)
+        self.assert_same()
 
     def test_an_index_that_the_server_does_not_make_is_said(self):
         self.load(orders(2))

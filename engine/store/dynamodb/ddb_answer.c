@@ -1,6 +1,18 @@
 #include "engine/item/item_json.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 
+bool answer_calls(const struct ddb_store *store, struct ddb_client *client,
+                  struct ddb_request *requests, size_t count, struct arena *arena,
+                  struct error *err)
+{
+    bool ok = ddb_calls(client, requests, count, arena, err);
+    struct error lost;
+    if (!ok && err->code == ERROR_STOPPED && !lease_check(store, &lost)) {
+        *err = lost;
+    }
+    return ok;
+}
+
 bool answer_parse(const struct ddb_request *request, struct arena *arena, const struct json **out,
                   struct error *err)
 {

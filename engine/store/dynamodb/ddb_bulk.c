@@ -88,7 +88,7 @@ static bool run_round(struct bulk *bulk, struct error *err)
     buffer_free(&actions);
     bulk->left_count = 0;
     bool ok = lease_check(bulk->store, err) &&
-              ddb_calls(bulk->store->client, requests, batches, bulk->scratch, err);
+              answer_calls(bulk->store, bulk->store->client, requests, batches, bulk->scratch, err);
     for (size_t i = 0; ok && i < batches; i++) {
         const struct json *reply = NULL;
         ok = answer_expect(bulk->store, &requests[i], bulk->scratch, &reply, err) &&

@@ -188,7 +188,7 @@ static bool run_round(const struct wave *wave, bool *more, struct error *err)
         }
     }
     if (count > 0 && (!lease_check(store, err) ||
-                      !ddb_calls(store->client, requests, count, wave->arena, err))) {
+                      !answer_calls(store, store->client, requests, count, wave->arena, err))) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

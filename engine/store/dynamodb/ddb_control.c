@@ -106,7 +106,7 @@ static bool read_record(const struct ddb_store *store, struct ddb_client *client
     compose_key(&composer, "Key", &store->home.keys, &key);
     struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    if (!ddb_call(client, &request, arena, err) ||
+    if (!answer_calls(store, client, &request, 1, arena, err) ||
         !answer_expect(store, &request, arena, &reply, err) ||
         !answer_item(reply, "Item", arena, &item, err)) {
         return false;
@@ -161,7 +161,7 @@ bool control_send(struct ddb_store *store, const struct control *controls, size_
     for (size_t i = 0; ok && i < count; i++) {
         ok = compose_control(store, &controls[i], arena, &requests[i], err);
     }
-    ok = ok && ddb_calls(store->client, requests, count, arena, err);
+    ok = ok && answer_calls(store, store->client, requests, count, arena, err);
     for (size_t i = 0; ok && i < count; i++) {
         ok = check_control(store, &controls[i], &requests[i], err);
     }
@@ -268,7 +268,7 @@ static bool query_records(const struct ddb_store *store, struct ddb_client *clie
         const struct json *reply = NULL;
         struct ddb_request request = {.operation = "Query",
                                       .body = compose_list(&store->home, prefix, start, arena)};
-        if (!ddb_call(client, &request, arena, err) ||
+        if (!answer_calls(store, client, &request, 1, arena, err) ||
             !answer_expect(store, &request, arena, &reply, err) ||
             !take_records(store, reply, arena, found, err) ||
             !answer_item(reply, "LastEvaluatedKey", arena, &start, err)) {

@@ -71,7 +71,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
         arena_reset(arena);
         struct ddb_request request = {.operation = "Scan",
                                       .body = compose_count(counting, start, arena)};
-        ok = ddb_call(counting->client, &request, arena, err) &&
+        ok = answer_calls(counting->store, counting->client, &request, 1, arena, err) &&
              answer_expect(counting->store, &request, arena, &reply, err) &&
              answer_item(reply, "LastEvaluatedKey", keep, &start, err);
         const struct json *number = ok ? json_member(reply, "Count") : NULL;

@@ -179,7 +179,7 @@ static bool run_round(struct getting *getting, struct error *err)
             .units = (double)count};
     }
     composer_free(&composer);
-    if (!ddb_calls(getting->client, requests, batches, getting->scratch, err)) {
+    if (!answer_calls(getting->store, getting->client, requests, batches, getting->scratch, err)) {
         return false;
     }
     size_t again = 0;

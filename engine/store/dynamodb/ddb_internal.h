@@ -86,6 +86,11 @@ static inline struct ddb_place ddb_place_of(const struct ddb_store *store)
 
 /* --- ddb_answer.c: what the server says of items --- */
 
+/* ddb_calls(), but a run that lost its lease is told so: its requests are stopped. ERROR_BUSY. */
+MUST_CHECK bool answer_calls(const struct ddb_store *store, struct ddb_client *client,
+                             struct ddb_request *requests, size_t count, struct arena *arena,
+                             struct error *err);
+
 /* The reply as a tree. ERROR_STORE. */
 MUST_CHECK bool answer_parse(const struct ddb_request *request, struct arena *arena,
                              const struct json **out, struct error *err);

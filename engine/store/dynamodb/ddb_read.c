@@ -141,7 +141,7 @@ bool ddb_read_page(struct store_reader *base, struct segment segment, struct str
                                   .body = compose_end(&reader->composer, reader->scratch),
                                   .lane = (uint64_t)segment.index + 1,
                                   .units = page_units};
-    if (!ddb_call(reader->client, &request, reader->scratch, err) ||
+    if (!answer_calls(store, reader->client, &request, 1, reader->scratch, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
         !take_items(reader, reply, &page, err) || !take_cursor(reader, reply, cursor, &page, err)) {
         return false;

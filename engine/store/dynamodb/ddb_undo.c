@@ -106,8 +106,11 @@ static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct err
     if (folder == NULL) {
         return fail("made", store->state_dir, err);
     }
-    undo->path = arena_format(undo->arena, "%s/undo-%010" PRIu64 "-%010" PRIu64 ".log", folder,
-                              undo->log, undo->token);
+    /* One folder may serve several tables, even of one name. */
+    const struct table_desc *table = &store->table.desc;
+    undo->path =
+        arena_format(undo->arena, "%s/%.*s-%016" PRIx64 "-%04" PRIu64 "-%" PRIu64 ".undo", folder,
+                     STR_ARG(table->name), hash_64(table->identity), undo->log, undo->token);
     free(folder);
     undo->fd = open(undo->path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (undo->fd < 0 || !write_all(undo->fd, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
