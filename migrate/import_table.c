@@ -180,20 +180,29 @@ static bool find_table(const struct invocation *invocation, const struct import_
                      invocation->table);
 }
 
+/* A file that an import made and did not fill holds nothing that anybody relies on: it is made
+ * anew. A table on a server stays, and is emptied. */
+static void drop_unfinished(const struct invocation *invocation, bool writes,
+                            struct import_table *table)
+{
+    bool is_file = target_is_file(invocation->table);
+    if (is_file && table->has_last && table->last.loading && table->last.created) {
+        close_handles(table);
+        if (writes) {
+            remove_files(invocation);
+        }
+        *table = (struct import_table){.is_empty = true};
+    }
+}
+
 bool import_table_open(struct invocation *invocation, const struct import_wish *wish, bool writes,
                        struct import_table *out, struct error *err)
 {
     struct import_table table = {.is_empty = true};
     bool ok = find_table(invocation, wish, &table.exists, err) &&
               (!table.exists || open_standing(invocation, writes, &table, err));
-    bool is_file = target_is_file(invocation->table);
-    if (ok && is_file && table.has_last && table.last.loading && table.last.created) {
-        /* It holds nothing that anybody relies on: it is made anew. */
-        close_handles(&table);
-        if (writes) {
-            remove_files(invocation);
-        }
-        table = (struct import_table){.is_empty = true};
+    if (ok) {
+        drop_unfinished(invocation, writes, &table);
     }
     ok = ok && (table.exists ? check_standing(&table.desc, wish, err)
                              : describe_new(wish, &table.desc, err));

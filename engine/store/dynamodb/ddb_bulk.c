@@ -52,6 +52,21 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct 
                                 .units = (double)units};
 }
 
+/* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}}. */
+static bool take_action(struct bulk *bulk, const struct json *action, struct error *err)
+{
+    bool has_one =
+        action->kind == JSON_OBJECT && action->count == 1 && action->items[0].kind == JSON_OBJECT;
+    struct value item = {NULL, 0};
+    if (has_one &&
+        !answer_item(&action->items[0], bulk->deletes ? "Key" : "Item", bulk->arena, &item, err)) {
+        return false;
+    }
+    bulk->left[bulk->left_count++] = item;
+    return !value_is_missing(item) ||
+           error_set(err, ERROR_STORE, "the server's UnprocessedItems make no sense");
+}
+
 /* What the server did not get to is sent again, and nothing else. */
 static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct error *err)
 {
@@ -61,18 +76,9 @@ static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct
     }
     const struct json *list = &object->items[0];
     for (size_t i = 0; list->kind == JSON_ARRAY && i < list->count; i++) {
-        const struct json *action = list->items[i].kind == JSON_OBJECT && list->items[i].count == 1
-                                        ? &list->items[i].items[0]
-                                        : NULL;
-        struct value item = {NULL, 0};
-        if (action != NULL && action->kind == JSON_OBJECT &&
-            !answer_item(action, bulk->deletes ? "Key" : "Item", bulk->arena, &item, err)) {
+        if (!take_action(bulk, &list->items[i], err)) {
             return false;
         }
-        if (value_is_missing(item)) {
-            return error_set(err, ERROR_STORE, "the server's UnprocessedItems make no sense");
-        }
-        bulk->left[bulk->left_count++] = item;
     }
     return true;
 }

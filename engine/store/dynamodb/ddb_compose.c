@@ -15,6 +15,7 @@ void composer_free(struct composer *composer)
     buffer_free(&composer->condition);
     buffer_free(&composer->set);
     buffer_free(&composer->remove);
+    buffer_free(&composer->known_bytes);
 }
 
 void compose_begin(struct composer *composer, struct str table)
@@ -164,11 +165,54 @@ static void add_unchanged(struct composer *composer, const struct key_schema *ke
     }
 }
 
+static struct str known_name(const struct composer *composer, size_t i)
+{
+    const struct known_name *known = &composer->known[i];
+    return (struct str){(const char *)composer->known_bytes.bytes + known->at, known->len};
+}
+
+static bool is_known(const struct composer *composer, struct str name)
+{
+    for (size_t i = 0; i < composer->known_count; i++) {
+        if (str_equal(known_name(composer, i), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void compose_know(struct composer *composer, struct value item)
+{
+    if (value_is_missing(item)) {
+        return;
+    }
+    struct value_iter iter = value_members(item);
+    struct attribute at;
+    while (composer->known_count < KNOWN_MAX && value_next(&iter, &at)) {
+        if (!is_known(composer, at.name)) {
+            composer->known[composer->known_count++] =
+                (struct known_name){composer->known_bytes.len, at.name.len};
+            buffer_add(&composer->known_bytes, at.name);
+        }
+    }
+}
+
+static void add_absent(struct composer *composer, struct value before)
+{
+    for (size_t i = 0; i < composer->known_count && has_room(composer); i++) {
+        struct str name = known_name(composer, i);
+        if (value_is_missing(value_member(before, name))) {
+            add_term(composer, compose_name(composer, name), (struct value){NULL, 0});
+        }
+    }
+}
+
 void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose)
 {
     compose_exists(composer, keys, true);
     add_unchanged(composer, keys, before, before, loose);
+    add_absent(composer, before);
 }
 
 /* ---------------------------------------------------------------- changes */

@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Attribute names that are remembered; what is beyond them is not looked for. */
+enum { KNOWN_MAX = 64 };
+
+struct known_name {
+    size_t at; /* in composer.known_bytes */
+    size_t len;
+};
+
 /* One request under construction; its buffers are used again for the next. Starts as {0}. */
 struct composer {
     struct buffer body;
@@ -23,6 +31,9 @@ struct composer {
     unsigned value_count;
     unsigned condition_operators;
     bool has_members; /* of the body's object at hand */
+    struct buffer known_bytes;
+    struct known_name known[KNOWN_MAX]; /* attributes of items met so far */
+    size_t known_count;
 };
 
 void composer_free(struct composer *composer);
@@ -48,13 +59,17 @@ unsigned compose_value(struct composer *composer, struct value value);
 /* That an item stands, or none. */
 void compose_exists(struct composer *composer, const struct key_schema *keys, bool exists);
 
-/* That the item stands as `before`. Values beyond what an expression may hold are left out; with
+/* Remembers the item's attribute names. */
+void compose_know(struct composer *composer, struct value item);
+
+/* That the item stands as `before`, and has none of the attributes that are known of other items: a
+ * condition cannot ask for all that somebody may have added meanwhile. Values beyond what an expression may hold are left out; with
  * `loose`, also sets, lists and maps (for servers that compare them by their order). */
 void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose);
 
-/* What turns `before` into `after`, under the condition that the item stands as `before`: what
- * changes first, then what else fits. False where the changes alone do not fit. */
+/* What turns `before` into `after`, under the condition that what `before` has stands: what changes
+ * first, then what else fits. An attribute that somebody adds meanwhile stays. False where the changes alone do not fit. */
 bool compose_change(struct composer *composer, const struct key_schema *keys, struct value before,
                     struct value after, bool loose);
 

@@ -119,6 +119,7 @@ static bool add_step(struct ddb_store *store, struct flight *flight, const struc
     const struct table_desc *table = &store->table.desc;
     struct step step = step_of(write);
     struct error err;
+    compose_know(&store->composer, write->before);
     bool same = false;
     if (write->kind != WRITE_DELETE &&
         (!flight_check_item(table, write->before, write->item, &err) ||

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,8 +103,8 @@ static bool sync_folder(const char *path)
 static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct error *err)
 {
     make_folders(store->state_dir, undo->arena);
-    char *folder = realpath(store->state_dir, NULL);
-    if (folder == NULL) {
+    char folder[PATH_MAX];
+    if (realpath(store->state_dir, folder) == NULL) {
         return fail("made", store->state_dir, err);
     }
     /* One folder may serve several tables, even of one name. */
@@ -111,7 +112,6 @@ static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct err
     undo->path =
         arena_format(undo->arena, "%s/%.*s-%016" PRIx64 "-%04" PRIu64 "-%" PRIu64 ".undo", folder,
                      STR_ARG(table->name), hash_64(table->identity), undo->log, undo->token);
-    free(folder);
     undo->fd = open(undo->path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (undo->fd < 0 || !write_all(undo->fd, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
         return fail("made", undo->path.ptr, err);
