@@ -35,19 +35,18 @@ static bool parse_whole_number(const char *text, uint64_t *out)
     return errno == 0;
 }
 
-bool invocation_number(const struct invocation *invocation, const char *name, uint64_t low,
-                       uint64_t high, uint64_t fallback, uint64_t *out, struct error *err)
+bool invocation_number(const struct invocation *invocation, const char *name,
+                       struct number_range range, uint64_t *out, struct error *err)
 {
     const char *text = invocation_text(invocation, name);
     if (text == NULL) {
-        *out = fallback;
         return true;
     }
     uint64_t number = 0;
-    if (!parse_whole_number(text, &number) || number < low || number > high) {
+    if (!parse_whole_number(text, &number) || number < range.low || number > range.high) {
         return error_set(err, ERROR_USAGE,
                          "--%s: expected a whole number from %ju to %ju, found '%s'", name,
-                         (uintmax_t)low, (uintmax_t)high, text);
+                         (uintmax_t)range.low, (uintmax_t)range.high, text);
     }
     *out = number;
     return true;

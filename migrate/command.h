@@ -44,8 +44,7 @@ struct invocation {
     const char *table;           /* the target, resolved through refold.json; NULL: none */
     const char *const *operands; /* without the table */
     size_t operand_count;
-    const char *
-        *values; /* per option of the command, in its order: NULL: not given; "" for a flag */
+    const char **values;     /* by option of the command: NULL: not given; "" for a flag */
     struct arena *arena;     /* for the whole invocation */
     FILE *out;               /* results */
     FILE *messages;          /* progress and messages */
@@ -61,9 +60,14 @@ struct invocation {
 const char *invocation_text(const struct invocation *invocation, const char *name);
 bool invocation_flag(const struct invocation *invocation, const char *name);
 
-/* A whole number option. ERROR_USAGE: not a number, or outside [low, high]. */
+/* What an option's number may be, both ends included. */
+struct number_range {
+    uint64_t low, high;
+};
+
+/* A whole number option; *out stays as it is where the option is not given.
+ * ERROR_USAGE: not a number, or outside the range. */
 MUST_CHECK bool invocation_number(const struct invocation *invocation, const char *name,
-                                  uint64_t low, uint64_t high, uint64_t fallback, uint64_t *out,
-                                  struct error *err);
+                                  struct number_range range, uint64_t *out, struct error *err);
 
 #endif

@@ -41,17 +41,14 @@ static bool name_file(const struct plan *plan, struct error *err)
 static bool compile_all(const struct runner_session *session, struct pending *pending,
                         struct error *err)
 {
-    struct table_desc table = session->table;
+    struct compile_target target = {.table = session->table};
     pending->stages =
         arena_alloc(session->arena, (pending->plans.count + 1) * sizeof *pending->stages);
     for (size_t i = 0; i < pending->plans.count; i++) {
         const struct plan *plan = pending->plans.plans[i];
         const struct ledger_record *record = ledger_find(&session->ledger, plan->version);
-        if (record != NULL && !ledger_stands(record)) {
-            record = NULL;
-        }
-        if (!runner_compile(&plan->steps, record, &table, session->arena, &pending->stages[i],
-                            err)) {
+        target.record = record != NULL && ledger_stands(record) ? record : NULL;
+        if (!runner_compile(&plan->steps, &target, session->arena, &pending->stages[i], err)) {
             return name_file(plan, err);
         }
     }
@@ -62,10 +59,13 @@ static bool find_pending(const struct runner_session *session, const struct plan
                          struct pending *out, struct error *err)
 {
     uint64_t to = 0;
-    return invocation_number(session->invocation, "to", 1, UINT32_MAX, 0, &to, err) &&
-           plan_list_pending(plans, &session->ledger, (uint32_t)to, session->arena, &out->plans,
-                             err) &&
-           compile_all(session, out, err);
+    if (!invocation_number(session->invocation, "to", (struct number_range){1, UINT32_MAX}, &to,
+                           err) ||
+        !plan_list_check(plans, &session->ledger, (uint32_t)to, err)) {
+        return false;
+    }
+    out->plans = plan_list_pending(plans, &session->ledger, (uint32_t)to, session->arena);
+    return compile_all(session, out, err);
 }
 
 static void report_nothing(struct invocation *invocation, const struct ledger *ledger)
@@ -105,32 +105,36 @@ static void report(struct invocation *invocation, const struct ledger *ledger,
     }
 }
 
+static bool say_interrupted(const struct plan *plan, struct error *err)
+{
+    return error_set(err, ERROR_STOPPED,
+                     "interrupted in plan %04" PRIu32 "; what was done is kept\n"
+                     "hint: run the same command again, it goes on from here",
+                     plan->version);
+}
+
 static bool apply_all(struct runner_session *session, const struct pending *pending,
                       struct error *err)
 {
     struct invocation *invocation = session->invocation;
+    size_t count = pending->plans.count;
     struct ledger_record **records =
-        arena_alloc(session->arena, (pending->plans.count + 1) * sizeof(struct ledger_record *));
+        arena_alloc(session->arena, (count + 1) * sizeof(struct ledger_record *));
     size_t done = 0;
     bool ok = true;
-    while (ok && done < pending->plans.count && invocation->exit_status == 0) {
+    while (done < count && invocation->exit_status == 0) {
         ok = runner_apply(session, pending->plans.plans[done], &pending->stages[done],
                           &records[done], err);
-        if (ok && records[done]->state == RUN_FAILED) {
-            invocation->exit_status = error_exit_status(ERROR_ITEM);
+        if (!ok) {
+            break;
         }
-        done += ok ? 1 : 0;
+        bool failed = records[done++]->state == RUN_FAILED;
+        invocation->exit_status = failed ? error_exit_status(ERROR_ITEM) : 0;
     }
     if (ok || done > 0) {
         report(invocation, &session->ledger, records, done);
     }
-    if (!ok && err->code == ERROR_STOPPED) {
-        return error_set(err, ERROR_STOPPED,
-                         "interrupted in plan %04" PRIu32 "; what was done is kept\n"
-                         "hint: run the same command again, it goes on from here",
-                         pending->plans.plans[done]->version);
-    }
-    return ok;
+    return ok || (err->code == ERROR_STOPPED && say_interrupted(pending->plans.plans[done], err));
 }
 
 static bool apply(struct runner_session *session, struct error *err)

@@ -1,9 +1,11 @@
 #include "engine/store/store.h"
 #include "migrate/commands.h"
 #include "migrate/files.h"
+#include "migrate/ledger.h"
 #include "migrate/ledger_json.h"
 #include "migrate/plan_folder.h"
 #include "migrate/report.h"
+#include "migrate/runner_compile.h"
 #include "migrate/table_session.h"
 #include "migrate/target.h"
 #include "plans/map.h"
@@ -24,7 +26,8 @@ static const struct option options[] = {
 struct checking {
     struct invocation *invocation;
     bool knows_table;
-    struct table_desc table; /* as it is before the plan at hand: index keys are added */
+    struct table_desc table; /* as the plan at hand meets it */
+    struct ledger ledger;    /* of the table */
     size_t file_count, wrong_count;
     cJSON *list; /* of plans, or NULL: text */
 };
@@ -97,10 +100,11 @@ static void report_stage(struct checking *checking, cJSON *stages,
 }
 
 /* Returns the array for the plan's stages; NULL: text. */
-static cJSON *report_plan(struct checking *checking, const struct plan *plan)
+static cJSON *report_plan(struct checking *checking, const struct plan *plan, bool begun)
 {
     if (checking->list == NULL) {
-        (void)fprintf(checking->invocation->out, "%s: %.*s\n", plan->file, STR_ARG(plan->hash));
+        (void)fprintf(checking->invocation->out, "%s: %.*s%s\n", plan->file, STR_ARG(plan->hash),
+                      begun ? ": in the table already" : "");
         return NULL;
     }
     cJSON *object = cJSON_CreateObject();
@@ -134,25 +138,21 @@ static bool compile_stages(const struct checking *checking, const struct stage_l
     return true;
 }
 
-/* Later plans must agree with the key types of the indexes that this one makes. */
+/* Later plans meet the indexes that this one leaves. */
 static void follow_indexes(struct checking *checking, const struct stage_list *stages)
 {
-    struct arena *arena = checking->invocation->arena;
-    size_t room = checking->table.index_count + stages->count;
-    struct index_desc *indexes = arena_alloc(arena, (room + 1) * sizeof *indexes);
-    size_t count = 0;
-    for (size_t i = 0; i < checking->table.index_count; i++) {
-        indexes[count] = checking->table.indexes[i];
-        count++;
-    }
     for (size_t i = 0; i < stages->count; i++) {
-        if (stages->stages[i].kind == STAGE_CREATE_INDEX) {
-            indexes[count] = stages->stages[i].index;
-            count++;
+        if (stages->stages[i].kind != STAGE_PASS) {
+            runner_compile_step(&stages->stages[i], &checking->table, checking->invocation->arena);
         }
     }
-    checking->table.indexes = indexes;
-    checking->table.index_count = count;
+}
+
+/* What a plan has done to the table already says nothing of a table as it is today. */
+static bool has_begun(const struct checking *checking, const struct plan *plan)
+{
+    const struct ledger_record *record = ledger_find(&checking->ledger, plan->version);
+    return record != NULL && ledger_stands(record);
 }
 
 static bool read_plan(const char *path, struct arena *arena, const struct plan **out,
@@ -170,18 +170,22 @@ static bool check_plan(struct checking *checking, const char *path, struct error
     if (!read_plan(path, arena, &plan, err)) {
         return false;
     }
+    if (has_begun(checking, plan)) {
+        (void)report_plan(checking, plan, true);
+        return true;
+    }
     const struct pass **passes = arena_zero(arena, (plan->steps.count + 1) * sizeof *passes);
     const struct pass **back = arena_zero(arena, (plan->rollback.count + 1) * sizeof *back);
-    if (!compile_stages(checking, &plan->steps, passes, err) ||
-        !compile_stages(checking, &plan->rollback, back, err)) {
+    bool ok = compile_stages(checking, &plan->steps, passes, err);
+    follow_indexes(checking, &plan->steps);
+    if (!ok || !compile_stages(checking, &plan->rollback, back, err)) {
         return false;
     }
-    cJSON *stages = report_plan(checking, plan);
+    cJSON *stages = report_plan(checking, plan, false);
     for (size_t i = 0; i < plan->steps.count; i++) {
         struct stage_verdict verdict = judge_stage(&plan->steps.stages[i], passes[i], arena);
         report_stage(checking, stages, &verdict);
     }
-    follow_indexes(checking, &plan->steps);
     return true;
 }
 
@@ -189,18 +193,17 @@ static bool check_plan(struct checking *checking, const char *path, struct error
 static bool check_plans(struct checking *checking, struct error *err)
 {
     struct invocation *invocation = checking->invocation;
-    struct str *names = NULL;
-    size_t count = 0;
-    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, &count, err)) {
+    struct file_names names;
+    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (str_begins(names[i], STR("."))) {
+    for (size_t i = 0; i < names.count; i++) {
+        if (str_begins(names.list[i], STR("."))) {
             continue;
         }
-        const char *path =
-            arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir, STR_ARG(names[i]))
-                .ptr;
+        const char *path = arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir,
+                                        STR_ARG(names.list[i]))
+                               .ptr;
         struct error wrong = {0};
         checking->file_count++;
         if (!check_plan(checking, path, &wrong)) {
@@ -303,9 +306,9 @@ static bool check_files(struct checking *checking, struct error *err)
 static bool check_with_table(struct invocation *invocation, struct store *store,
                              struct store_reader *reader, struct error *err)
 {
-    (void)reader;
     struct checking checking = {.invocation = invocation, .knows_table = true};
     return store_describe(store, invocation->arena, &checking.table, err) &&
+           ledger_read(reader, invocation->arena, &checking.ledger, err) &&
            check_files(&checking, err);
 }
 

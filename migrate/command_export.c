@@ -17,6 +17,15 @@ static const struct option options[] = {
 /* Lines are gathered to blocks of this size. */
 enum { BLOCK_BYTES = 1 << 20 };
 
+struct export
+{
+    struct invocation *invocation;
+    struct store_reader *reader;
+    struct output_file *file;
+    struct progress *progress;
+    uint64_t count; /* of items written */
+};
+
 static bool write_lines(struct buffer *lines, struct output_file *file, struct error *err)
 {
     bool ok = output_file_write(file, buffer_str(lines), err);
@@ -39,29 +48,27 @@ static bool write_page(const struct page *page, struct buffer *lines, struct out
 }
 
 /* The whole table is one segment, so that the lines stand in key order. */
-static bool write_pages(struct invocation *invocation, struct store_reader *reader,
-                        struct progress *progress, struct output_file *file, uint64_t *count,
-                        struct error *err)
+static bool write_pages(struct export *export, struct error *err)
 {
     struct buffer lines = {0};
     struct buffer cursor = {0};
     struct page page = {.last = false};
     bool ok = true;
     while (ok && !page.last) {
-        ok = atomic_load(invocation->stop)
+        ok = atomic_load(export->invocation->stop)
                  ? error_set(err, ERROR_STOPPED, "interrupted: nothing was exported")
-                 : store_read_page(reader, (struct segment){0, 1}, buffer_str(&cursor),
+                 : store_read_page(export->reader, (struct segment){0, 1}, buffer_str(&cursor),
                                    &(struct page_limits){0}, &page, err) &&
-                       write_page(&page, &lines, file, err);
+                       write_page(&page, &lines, export->file, err);
         if (ok) {
             cursor.len = 0;
             buffer_add(&cursor, page.cursor);
-            *count += page.count;
-            progress_set(progress, *count);
+            export->count += page.count;
+            progress_set(export->progress, export->count);
         }
     }
-    ok = ok && write_lines(&lines, file, err);
-    store_release(reader);
+    ok = ok && write_lines(&lines, export->file, err);
+    store_release(export->reader);
     buffer_free(&cursor);
     buffer_free(&lines);
     return ok;
@@ -88,19 +95,17 @@ static bool export_table(struct invocation *invocation, struct store *store,
 {
     const char *path = invocation_text(invocation, "to");
     struct table_desc table;
-    struct output_file *file = NULL;
-    uint64_t count = 0;
+    struct export export = {.invocation = invocation, .reader = reader};
     if (!store_describe(store, invocation->arena, &table, err) ||
-        !output_file_open(path, invocation->out, invocation->arena, &file, err)) {
+        !output_file_open(path, invocation->out, invocation->arena, &export.file, err)) {
         return false;
     }
-    struct progress *progress = progress_open(invocation, "export", table.item_count);
-    bool ok =
-        write_pages(invocation, reader, progress, file, &count, err) && output_file_keep(file, err);
-    progress_close(progress);
-    output_file_close(file);
+    export.progress = progress_open(invocation, "export", table.item_count);
+    bool ok = write_pages(&export, err) && output_file_keep(export.file, err);
+    progress_close(export.progress);
+    output_file_close(export.file);
     if (ok) {
-        print_result(invocation, path, count);
+        print_result(invocation, path, export.count);
     }
     return ok;
 }

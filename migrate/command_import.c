@@ -22,7 +22,7 @@ static const struct option options[] = {
     {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
     {"rejects", "FILE", "go on without rows that give no item; they are written there"},
     {"jobs", "N", "connections or threads that read (default 2)"},
-    {"memory", "MB", "memory for sorting (default 256)"},
+    {"memory", "MB", "memory for sorting (default 64)"},
     {"temp", "DIR", "where sorting may write (default $TMPDIR, or beside the table)"},
 };
 
@@ -71,7 +71,7 @@ static bool open_all(struct import_job *job, struct error *err)
     struct import_rejects_options rejects = {wanted->rejects,
                                              wanted->dry_run ? invocation->messages : NULL};
     if (!import_table_open(invocation, &wish, !wanted->dry_run, &job->table, err) ||
-        !import_source_open(wanted, &job->table.desc, &job->source, err) ||
+        !import_source_open(wanted, &job->table.desc, invocation->stop, &job->source, err) ||
         !check_resume(job, err) || !import_rejects_open(&rejects, &job->rejects, err)) {
         return false;
     }
@@ -107,7 +107,7 @@ static struct import_load_options load_options(const struct import_job *job,
                    .keys = &job->table.desc.keys,
                    .rejects = rejects},
         .items = job->sorted.counts.items,
-        .pass = job->record.pass,
+        .pass = job->table.resumes ? job->table.last.pass : job->record.pass,
         .conflict = job->options.conflict,
         .resumes = job->table.resumes,
     };
@@ -150,12 +150,27 @@ static bool finish_record(struct import_job *job, struct error *err)
 static bool merge(struct import_job *job, struct error *err)
 {
     struct import_load_options compare = load_options(job, job->rejects);
-    struct import_load_options write = load_options(job, NULL);
     struct import_written ignored;
-    return import_compare(&compare, &ignored, err) && write_record(job, err) &&
-           (write.pass = job->record.pass, import_merge(&write, &job->written, err)) &&
+    if (!import_compare(&compare, &ignored, err) || !write_record(job, err)) {
+        return false;
+    }
+    struct import_load_options write = load_options(job, NULL);
+    return import_merge(&write, &job->written, err) &&
            (!job->table.resumes || import_remove_leftovers(&write, &job->written, err)) &&
-           finish_record(job, err);
+           import_finish_indexes(&write, err) && finish_record(job, err);
+}
+
+/* A table that stood empty is as it was: nothing is to be said of this attempt. */
+static void take_back_record(struct import_job *job, struct error *err)
+{
+    const struct import_table *table = &job->table;
+    struct error second;
+    bool done_before = table->has_last && !table->last.loading;
+    bool ok = done_before ? import_state_write(table->store, &table->last, &second)
+                          : import_state_forget(table->store, &second);
+    if (!ok) {
+        (void)error_wrap(err, "%s; and before that", second.text);
+    }
 }
 
 static bool load(struct import_job *job, struct error *err)
@@ -164,7 +179,11 @@ static bool load(struct import_job *job, struct error *err)
         return false;
     }
     struct import_load_options loading = load_options(job, job->rejects);
-    return import_load(&loading, &job->written, err) && finish_record(job, err);
+    if (!import_load(&loading, &job->written, err)) {
+        take_back_record(job, err);
+        return false;
+    }
+    return finish_record(job, err);
 }
 
 /* Counts what would be written; every shared key and conflict is found on the way. */

@@ -72,17 +72,16 @@ static bool make_slug(const char *text, char slug[SLUG_MAX_BYTES + 1], struct er
 /* One more than the greatest version in the folder; names that are no plan's are passed over. */
 static bool next_version(const struct invocation *invocation, uint32_t *out, struct error *err)
 {
-    struct str *names = NULL;
-    size_t count = 0;
-    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, &count, err)) {
+    struct file_names names;
+    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, err)) {
         return false;
     }
     uint32_t greatest = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < names.count; i++) {
         uint32_t version = 0;
         struct str name;
         struct error ignored = {0};
-        if (plan_file_name(names[i].ptr, &version, &name, &ignored) && version > greatest) {
+        if (plan_file_name(names.list[i].ptr, &version, &name, &ignored) && version > greatest) {
             greatest = version;
         }
     }

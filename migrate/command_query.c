@@ -46,13 +46,15 @@ static bool parse_expression(const struct invocation *invocation, const char *op
                              const struct expr **out, struct error *err)
 {
     const char *text = invocation_text(invocation, option);
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     if (text == NULL) {
         return true;
     }
-    return expr_parse((struct str){text, strlen(text)}, &(struct expr_options){0},
-                      invocation->arena, out, NULL, &at, err) ||
-           error_wrap(err, "--%s, column %zu", option, at + 1);
+    if (!expr_parse((struct str){text, strlen(text)}, NULL, invocation->arena, &parsed, err)) {
+        return error_wrap(err, "--%s, column %zu", option, parsed.fault + 1);
+    }
+    *out = parsed.expr;
+    return true;
 }
 
 /* "a,b" as its parts; empty ones name nothing. */
@@ -78,7 +80,8 @@ static bool read_wanted(const struct invocation *invocation, struct wanted *out,
 {
     if (!parse_expression(invocation, "where", &out->where, err) ||
         !parse_expression(invocation, "sum", &out->sum, err) ||
-        !invocation_number(invocation, "limit", 1, UINT64_MAX, UINT64_MAX, &out->limit, err)) {
+        !invocation_number(invocation, "limit", (struct number_range){1, UINT64_MAX}, &out->limit,
+                           err)) {
         return false;
     }
     if (out->where != NULL && !expr_is_condition(out->where)) {
@@ -160,8 +163,9 @@ static bool take_item(const struct wanted *wanted, struct value item, struct fou
 static void say_count(struct invocation *invocation, const char *text, const struct found *found)
 {
     (void)fflush(invocation->out);
-    (void)fprintf(invocation->messages, "%s%.*s items\n", text,
-                  STR_ARG(report_count(invocation->arena, found->count)));
+    (void)fprintf(invocation->messages, "%s%.*s item%s\n", text,
+                  STR_ARG(report_count(invocation->arena, found->count)),
+                  found->count == 1 ? "" : "s");
 }
 
 static void print_sum(struct invocation *invocation, const struct found *found)
@@ -256,7 +260,8 @@ static bool make_queries(const struct invocation *invocation, const struct key_s
     const char *text = invocation->operands[0];
     const char *index = invocation_text(invocation, "index");
     uint64_t shards = 1;
-    if (!invocation_number(invocation, "shards", 1, SHARDS_MAX, 1, &shards, err)) {
+    if (!invocation_number(invocation, "shards", (struct number_range){1, SHARDS_MAX}, &shards,
+                           err)) {
         return false;
     }
     if (invocation_flag(invocation, "shards") != (strstr(text, "{shard}") != NULL)) {
@@ -282,7 +287,7 @@ static bool run_query(struct invocation *invocation, struct store *store,
 {
     struct table_desc table;
     const struct key_schema *keys = NULL;
-    struct wanted wanted = {0};
+    struct wanted wanted = {.limit = UINT64_MAX};
     struct query *queries = NULL;
     size_t count = 0;
     if (!store_describe(store, invocation->arena, &table, err) ||

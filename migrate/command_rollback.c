@@ -33,7 +33,8 @@ static bool find_keep(const struct runner_session *session, uint32_t *keep, stru
         return true;
     }
     uint64_t to = 0;
-    if (!invocation_number(session->invocation, "to", 0, UINT32_MAX, 0, &to, err)) {
+    if (!invocation_number(session->invocation, "to", (struct number_range){0, UINT32_MAX}, &to,
+                           err)) {
         return false;
     }
     const struct ledger_record *record = ledger_find(&session->ledger, (uint32_t)to);
@@ -113,33 +114,41 @@ static void report(struct invocation *invocation, struct doomed done)
     }
 }
 
+static bool say_interrupted(const struct ledger_record *record, struct error *err)
+{
+    return error_set(err, ERROR_STOPPED,
+                     "interrupted in the rollback of plan %04" PRIu32 "; what was done is kept\n"
+                     "hint: run the same command again, it goes on from here",
+                     record->version);
+}
+
+/* True if the plan is wholly back; what could not be taken back shows in the exit status. */
+static bool is_back(struct invocation *invocation, const struct ledger_record *record)
+{
+    bool back = record->state == RUN_ROLLED_BACK;
+    if (!back || record->left > 0) {
+        invocation->exit_status = error_exit_status(ERROR_ITEM);
+    }
+    return back;
+}
+
 static bool roll_back_all(struct runner_session *session, const struct plan_list *plans,
                           struct doomed doomed, struct error *err)
 {
     struct invocation *invocation = session->invocation;
     struct doomed done = {doomed.records, 0};
     bool ok = true;
-    bool through = true;
-    while (ok && through && done.count < doomed.count) {
+    bool back = true;
+    while (back && done.count < doomed.count) {
         struct ledger_record *record = doomed.records[done.count];
         ok = rollback_plan(session, plan_list_find(plans, record->version), record, err);
-        through = record->state == RUN_ROLLED_BACK;
+        back = ok && is_back(invocation, record);
         done.count += ok ? 1 : 0;
-        if (ok && (!through || record->left > 0)) {
-            invocation->exit_status = error_exit_status(ERROR_ITEM);
-        }
     }
     if (ok || done.count > 0) {
         report(invocation, done);
     }
-    if (!ok && err->code == ERROR_STOPPED) {
-        return error_set(err, ERROR_STOPPED,
-                         "interrupted in the rollback of plan %04" PRIu32
-                         "; what was done is kept\n"
-                         "hint: run the same command again, it goes on from here",
-                         doomed.records[done.count]->version);
-    }
-    return ok;
+    return ok || (err->code == ERROR_STOPPED && say_interrupted(doomed.records[done.count], err));
 }
 
 /* Plans that have no reverse steps are rolled back without their files. */

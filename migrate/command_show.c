@@ -79,10 +79,9 @@ static bool show_collection(struct invocation *invocation, struct store_reader *
 
 /* ---------------------------------------------------------------- the table */
 
-/* The first partition key of a segment; empty where the segment is. */
-static bool read_first_key(struct store_reader *reader, struct segment segment,
-                           const struct table_desc *table, struct arena *arena, struct str *out,
-                           struct error *err)
+/* A segment's first item; missing where the segment is empty. */
+static bool read_first_item(struct store_reader *reader, struct segment segment,
+                            struct arena *arena, struct value *out, struct error *err)
 {
     struct page_limits limits = {.items = 1};
     struct page page = {.last = false};
@@ -93,11 +92,7 @@ static bool read_first_key(struct store_reader *reader, struct segment segment,
         }
         cursor = arena_copy(arena, page.cursor);
     }
-    *out = (struct str){0};
-    if (page.count > 0) {
-        struct value key = value_member(page.items[0].item, table->keys.partition[0].name);
-        *out = arena_copy(arena, item_printer_cell(key, arena));
-    }
+    *out = page.count > 0 ? value_copy(arena, page.items[0].item) : (struct value){NULL, 0};
     store_release(reader);
     return true;
 }
@@ -108,9 +103,12 @@ static bool read_sample(struct invocation *invocation, struct store_reader *read
 {
     for (uint32_t i = 0; i < SAMPLE_COUNT; i++) {
         struct segment segment = {i, SAMPLE_COUNT};
-        if (!read_first_key(reader, segment, table, invocation->arena, &keys[i], err)) {
+        struct value item;
+        if (!read_first_item(reader, segment, invocation->arena, &item, err)) {
             return false;
         }
+        struct value key = value_member(item, table->keys.partition[0].name);
+        keys[i] = value_is_missing(key) ? STR("") : item_printer_cell(key, invocation->arena);
     }
     return true;
 }

@@ -48,27 +48,37 @@ static bool is_to_do(const struct plan_status *status)
            status->state == PLAN_FAILED;
 }
 
-/* Copied from the terminal, it runs. */
-static struct str next_command(const struct state *state)
+/* The command that goes on: a rollback comes to its end first. NULL: nothing is to be done. */
+static const char *next_verb(const struct state *state)
 {
-    const struct invocation *invocation = state->session.invocation;
-    struct arena *arena = invocation->arena;
     const char *verb = NULL;
-    if (state->imported && state->import.loading) {
-        return state->owner.ptr == NULL ? STR("the same refold import again") : STR("");
-    }
     for (size_t i = 0; i < state->count; i++) {
         if (state->list[i].state == PLAN_HALF_BACK) {
-            verb = "rollback";
-        } else if (is_to_do(&state->list[i]) && verb == NULL) {
+            return "rollback";
+        }
+        if (is_to_do(&state->list[i])) {
             verb = "apply";
         }
     }
-    if (verb == NULL || state->owner.ptr != NULL) {
+    return verb;
+}
+
+/* Copied from the terminal, it runs. While somebody is at work there is none. */
+static struct str next_command(const struct state *state)
+{
+    const struct invocation *invocation = state->session.invocation;
+    const char *verb = next_verb(state);
+    if (state->owner.ptr != NULL) {
+        return STR("");
+    }
+    if (state->imported && state->import.loading) {
+        return STR("the same refold import again");
+    }
+    if (verb == NULL) {
         return STR("");
     }
     const char *plans = invocation_text(invocation, "plans");
-    return arena_format(arena, "refold %s %s%s%s", verb, invocation->table,
+    return arena_format(invocation->arena, "refold %s %s%s%s", verb, invocation->table,
                         plans == NULL ? "" : " --plans ", plans == NULL ? "" : plans);
 }
 
@@ -89,28 +99,40 @@ static bool find_out(struct state *state, struct error *err)
 
 /* ---------------------------------------------------------------- exit status */
 
+/* What one plan asks for; the gravest of all counts. */
+static enum error_code code_of(const struct plan_status *status)
+{
+    static const enum error_code codes[] = {
+        [PLAN_PENDING] = ERROR_PENDING,     [PLAN_RUNNING] = ERROR_PENDING,
+        [PLAN_INTERRUPTED] = ERROR_PENDING, [PLAN_APPLIED] = ERROR_NONE,
+        [PLAN_FAILED] = ERROR_ITEM,         [PLAN_ROLLING_BACK] = ERROR_PENDING,
+        [PLAN_HALF_BACK] = ERROR_PENDING,   [PLAN_ROLLED_BACK] = ERROR_NONE,
+    };
+    return status->changed || status->out_of_order ? ERROR_PLAN : codes[status->state];
+}
+
+static bool any_plan(const struct state *state, enum error_code code)
+{
+    for (size_t i = 0; i < state->count; i++) {
+        if (code_of(&state->list[i]) == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int exit_status(const struct state *state)
 {
-    bool wrong = false;
-    bool failed = false;
-    bool pending = false;
-    for (size_t i = 0; i < state->count; i++) {
-        const struct plan_status *status = &state->list[i];
-        wrong = wrong || status->changed || status->out_of_order;
-        failed = failed || status->state == PLAN_FAILED;
-        pending = pending || is_to_do(status) || status->state == PLAN_HALF_BACK ||
-                  status->state == PLAN_RUNNING || status->state == PLAN_ROLLING_BACK;
-    }
+    static const enum error_code gravest_first[] = {ERROR_PLAN, ERROR_ITEM, ERROR_PENDING};
     if (state->imported && state->import.loading) {
         return error_exit_status(ERROR_STORE);
     }
-    if (wrong) {
-        return error_exit_status(ERROR_PLAN);
+    for (size_t i = 0; i < sizeof gravest_first / sizeof *gravest_first; i++) {
+        if (any_plan(state, gravest_first[i])) {
+            return error_exit_status(gravest_first[i]);
+        }
     }
-    if (failed) {
-        return error_exit_status(ERROR_ITEM);
-    }
-    return pending ? error_exit_status(ERROR_PENDING) : 0;
+    return 0;
 }
 
 /* ---------------------------------------------------------------- as text */

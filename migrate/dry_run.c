@@ -31,17 +31,24 @@ static size_t first_stage(const struct rehearsal *rehearsal, size_t plan)
     return record != NULL && ledger_stands(record) ? record->stage : 0;
 }
 
-/* True if a later stage reads the table. */
-static bool is_read_later(const struct rehearsal *rehearsal, size_t plan, size_t stage)
+static bool reads_table(const struct compiled_stages *stages, size_t first)
 {
-    for (size_t p = plan; p < rehearsal->plans->count; p++) {
-        for (size_t s = p == plan ? stage + 1 : 0; s < rehearsal->stages[p].count; s++) {
-            if (rehearsal->stages[p].list[s].stage->kind != STAGE_DROP_INDEX) {
-                return true;
-            }
+    for (size_t i = first; i < stages->count; i++) {
+        if (stages->list[i].stage->kind != STAGE_DROP_INDEX) {
+            return true;
         }
     }
     return false;
+}
+
+/* True if a later stage, of this plan or another, reads the table. */
+static bool is_read_later(const struct rehearsal *rehearsal, size_t plan, size_t stage)
+{
+    bool reads = reads_table(&rehearsal->stages[plan], stage + 1);
+    for (size_t i = plan + 1; i < rehearsal->plans->count; i++) {
+        reads = reads || reads_table(&rehearsal->stages[i], 0);
+    }
+    return reads;
 }
 
 static bool open_overlay(struct rehearsal *rehearsal, struct error *err)
@@ -64,9 +71,8 @@ static bool open_overlay(struct rehearsal *rehearsal, struct error *err)
 
 /* Of a pass that is half done, what is left; its verdicts stand already. */
 struct begun {
-    uint64_t pass; /* 0: not begun */
-    bool ruled;
-    struct probe_verdicts verdicts;
+    uint64_t pass;                  /* 0: not begun */
+    struct probe_verdicts verdicts; /* list NULL: not decided */
 };
 
 static bool find_begun(const struct rehearsal *rehearsal, size_t plan, size_t stage,
@@ -81,8 +87,7 @@ static bool find_begun(const struct rehearsal *rehearsal, size_t plan, size_t st
     }
     out->pass = record->pass;
     struct str prefix = probe_prefix(version, record->stage, session->arena);
-    return probe_verdicts_load(session->reader, prefix, session->arena, &out->verdicts, &out->ruled,
-                               err);
+    return probe_verdicts_load(session->reader, prefix, session->arena, &out->verdicts, err);
 }
 
 /* Entries that the pass would add to indexes, or take away. */
@@ -100,10 +105,10 @@ static void move_entries(struct table_desc *table, const int64_t *entries, struc
 static bool find_verdicts(const struct rehearsal *rehearsal, const struct runner_rules *rules,
                           struct begun *begun, struct error *err)
 {
-    if (!rules->facts->needs_probe || begun->ruled) {
+    if (!rules->facts->needs_probe || begun->verdicts.list != NULL) {
         return true;
     }
-    return probe_run(&rehearsal->view, rules, rehearsal->session->arena, &begun->verdicts, err);
+    return probe_run(&rehearsal->view, rules, begun->pass, &begun->verdicts, err);
 }
 
 static struct ledger_step *label_steps(const struct pass_facts *facts, struct arena *arena)
@@ -120,14 +125,17 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
 {
     struct arena *arena = rehearsal->session->arena;
     const struct compiled_stage *compiled = &rehearsal->stages[plan].list[stage];
-    struct runner_rules rules = {.pass = compiled->pass,
-                                 .facts = compiled->facts,
-                                 .table = &rehearsal->view.table,
-                                 .rehearsed = true};
+    struct runner_rules rules = {
+        .pass = compiled->pass, .facts = compiled->facts, .table = &rehearsal->view.table};
     struct begun begun;
     bool keep = is_read_later(rehearsal, plan, stage);
-    if (!find_begun(rehearsal, plan, stage, &begun, err) ||
-        (keep && !open_overlay(rehearsal, err)) || !find_verdicts(rehearsal, &rules, &begun, err)) {
+    if (!find_begun(rehearsal, plan, stage, &begun, err)) {
+        return false;
+    }
+    if (begun.pass == 0) {
+        begun.pass = FIRST_PASS + rehearsal->passes++;
+    }
+    if ((keep && !open_overlay(rehearsal, err)) || !find_verdicts(rehearsal, &rules, &begun, err)) {
         return false;
     }
     rules.verdicts = &begun.verdicts;
@@ -135,7 +143,7 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
     struct dry_run_pass pass = {
         .session = &rehearsal->view,
         .rules = &rules,
-        .pass = begun.pass != 0 ? begun.pass : FIRST_PASS + rehearsal->passes++,
+        .pass = begun.pass,
         .keep = keep,
         .phase =
             arena_format(arena, "dry run of %04" PRIu32, rehearsal->plans->plans[plan]->version)
@@ -169,9 +177,8 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     struct arena *arena = rehearsal->session->arena;
     struct ledger_record record = {
         .faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record.faults)};
-    struct scan_options scan = runner_session_scan(&rehearsal->view);
     bool standing = table_index(&rehearsal->view.table, stage->index.name) != NULL;
-    if (!runner_index_check(&rehearsal->view, &scan, stage, &record, &out->index, err)) {
+    if (!runner_index_check(&rehearsal->view, stage, &record, &out->index, err)) {
         return false;
     }
     out->faults = record.faults;
@@ -185,16 +192,6 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     return true;
 }
 
-static bool has_failed(const struct ledger_step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].counts.failed > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool rehearse_stage(struct rehearsal *rehearsal, size_t plan, size_t stage,
                            struct dry_stage *out, struct error *err)
 {
@@ -205,7 +202,7 @@ static bool rehearse_stage(struct rehearsal *rehearsal, size_t plan, size_t stag
         if (!rehearse_pass(rehearsal, plan, stage, out, err)) {
             return false;
         }
-        out->failed = has_failed(out->steps, out->step_count);
+        out->failed = ledger_steps_failed(out->steps, out->step_count);
         return true;
     case STAGE_CREATE_INDEX:
         return rehearse_create(rehearsal, what, out, err);

@@ -108,8 +108,9 @@ static bool rehearse_item(void *worker, const struct stored_item *item, struct s
     struct rehearser *rehearser = worker;
     struct rehearsal *rehearsal = rehearser->rehearsal;
     const struct runner_rules *rules = rehearsal->pass->rules;
+    struct runner_meeter meeter = {rules, rehearser->reader};
     struct runner_effect effect;
-    if (!runner_effect_of(rules, rehearser->reader, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(&meeter, item, out->arena, &effect, err)) {
         return false;
     }
     struct dry_tally *tally = out->tally;

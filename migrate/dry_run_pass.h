@@ -17,9 +17,9 @@ enum { DRY_RUN_SAMPLES = 2 };
 
 struct dry_run_pass {
     const struct runner_session *session; /* its store is what is read, and written if `keep` */
-    const struct runner_rules *rules;     /* rehearsed */
-    uint64_t pass;                        /* items that carry this number are not met */
-    bool keep;                            /* later passes read what this one writes */
+    const struct runner_rules *rules;
+    uint64_t pass; /* items that carry this number are not met */
+    bool keep;     /* later passes read what this one writes */
     const char *phase;
     /* out: */
     struct ledger_step *steps; /* labels are set */

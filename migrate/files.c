@@ -54,8 +54,8 @@ static bool ends_in(const char *name, const char *suffix)
     return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
 }
 
-bool folder_list(const char *path, const char *suffix, struct arena *arena, struct str **names,
-                 size_t *count, struct error *err)
+bool folder_list(const char *path, const char *suffix, struct arena *arena, struct file_names *out,
+                 struct error *err)
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
@@ -77,7 +77,6 @@ bool folder_list(const char *path, const char *suffix, struct arena *arena, stru
         qsort(sorted, found_count, sizeof *sorted, compare_names);
     }
     buffer_free(&found);
-    *names = sorted;
-    *count = found_count;
+    *out = (struct file_names){sorted, found_count};
     return true;
 }

@@ -12,9 +12,14 @@
 MUST_CHECK bool file_read(const char *path, size_t limit, struct arena *arena, struct str *out,
                           struct error *err);
 
+struct file_names {
+    struct str *list; /* each ends in a NUL that is not counted */
+    size_t count;
+};
+
 /* The names (not paths) of a folder's entries that end in `suffix`, sorted by bytes.
  * ERROR_USAGE: the folder cannot be read. */
 MUST_CHECK bool folder_list(const char *path, const char *suffix, struct arena *arena,
-                            struct str **names, size_t *count, struct error *err);
+                            struct file_names *out, struct error *err);
 
 #endif

@@ -225,3 +225,16 @@ bool import_merge(const struct import_load_options *options, struct import_writt
 {
     return run_merge(options, true, out, err) && store_flush(options->store, err);
 }
+
+bool import_finish_indexes(const struct import_load_options *options, struct error *err)
+{
+    struct arena *arena = arena_new();
+    struct table_desc table;
+    bool ok = store_describe(options->store, arena, &table, err);
+    for (size_t i = 0; ok && i < table.index_count; i++) {
+        ok = table.indexes[i].state != INDEX_BEHIND ||
+             store_index_finish(options->store, table.indexes[i].name, err);
+    }
+    arena_free(arena);
+    return ok && store_flush(options->store, err);
+}

@@ -41,7 +41,10 @@ MUST_CHECK bool import_load(const struct import_load_options *options, struct im
 MUST_CHECK bool import_compare(const struct import_load_options *options,
                                struct import_written *out, struct error *err);
 
-/* Writes into a table that holds items already. */
+/* Makes anew the indexes that the store left behind while it took many writes. */
+MUST_CHECK bool import_finish_indexes(const struct import_load_options *options, struct error *err);
+
+/* Writes into a table that holds items already; import_finish_indexes() follows. */
 MUST_CHECK bool import_merge(const struct import_load_options *options, struct import_written *out,
                              struct error *err);
 

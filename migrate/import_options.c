@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 256, MEMORY_MAX_MB = 1 << 20 };
+enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 64, MEMORY_MAX_MB = 1 << 20 };
 
 static bool read_conflict(const char *text, enum import_conflict *out, struct error *err)
 {
@@ -90,12 +90,12 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
         .temp_dir = import_temp_dir(invocation, invocation_text(invocation, "temp")),
     };
     const char *conflict = invocation_text(invocation, "on-conflict");
-    uint64_t jobs = 0;
-    uint64_t memory_mb = 0;
+    uint64_t jobs = JOBS_DEFAULT;
+    uint64_t memory_mb = MEMORY_DEFAULT_MB;
     if ((conflict != NULL && !read_conflict(conflict, &options.conflict, err)) ||
-        !invocation_number(invocation, "jobs", 1, JOBS_MAX, JOBS_DEFAULT, &jobs, err) ||
-        !invocation_number(invocation, "memory", 4, MEMORY_MAX_MB, MEMORY_DEFAULT_MB, &memory_mb,
-                           err) ||
+        !invocation_number(invocation, "jobs", (struct number_range){1, JOBS_MAX}, &jobs, err) ||
+        !invocation_number(invocation, "memory", (struct number_range){4, MEMORY_MAX_MB},
+                           &memory_mb, err) ||
         !read_source(invocation, &options, err)) {
         return false;
     }
@@ -106,11 +106,11 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
 }
 
 bool import_source_open(const struct import_options *options, const struct table_desc *table,
-                        struct source **out, struct error *err)
+                        const atomic_bool *stop, struct source **out, struct error *err)
 {
     if (options->map == NULL) {
         return jsonl_source_open(options->from, out, err);
     }
-    struct pg_source_options source = {options->from, options->map, table};
+    struct pg_source_options source = {options->from, options->map, table, stop};
     return pg_source_open(&source, out, err);
 }

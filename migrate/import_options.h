@@ -35,9 +35,9 @@ MUST_CHECK bool import_map_read(const char *path, struct arena *arena, const str
 /* Where sorted runs go: --temp, $TMPDIR, or beside the table. */
 const char *import_temp_dir(const struct invocation *invocation, const char *wanted);
 
-/* Opens what --from names. */
+/* Opens what --from names. ERROR_STOPPED: *stop became true while it waited. */
 MUST_CHECK bool import_source_open(const struct import_options *options,
-                                   const struct table_desc *table, struct source **out,
-                                   struct error *err);
+                                   const struct table_desc *table, const atomic_bool *stop,
+                                   struct source **out, struct error *err);
 
 #endif

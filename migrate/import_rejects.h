@@ -28,6 +28,7 @@ MUST_CHECK bool import_rejects_add(struct import_rejects *rejects, struct str ro
 /* True if rejects are told and the import goes on. */
 bool import_rejects_go_on(const struct import_rejects *rejects);
 
+/* Rejects that were taken. */
 uint64_t import_rejects_count(const struct import_rejects *rejects);
 
 /* Makes the file durable. ERROR_STORE. */

@@ -29,8 +29,8 @@ static bool replay_plan(struct runner_session *session, const struct plan *plan,
 {
     struct compiled_stages stages;
     struct ledger_record *record;
-    struct table_desc table = session->table;
-    if (!runner_compile(&plan->steps, NULL, &table, session->arena, &stages, err) ||
+    struct compile_target target = {.table = session->table};
+    if (!runner_compile(&plan->steps, &target, session->arena, &stages, err) ||
         !runner_apply(session, plan, &stages, &record, err)) {
         return error_wrap(err, "%s", plan->file);
     }

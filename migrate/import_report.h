@@ -21,6 +21,7 @@ struct import_summary {
     bool dry_run;
 };
 
+/* Prints the result, as text or JSON. */
 void import_report(struct invocation *invocation, const struct import_summary *summary);
 
 #endif

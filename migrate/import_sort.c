@@ -255,6 +255,9 @@ static bool result_of(const struct worker *workers, size_t jobs, const atomic_bo
     if (failed != NULL) {
         *err = failed->err;
     }
+    if (failed != NULL && failed->err.code == ERROR_STOPPED) {
+        (void)error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
+    }
     return failed == NULL;
 }
 

@@ -3,7 +3,24 @@
 #include "migrate/ledger.h"
 #include "migrate/ledger_json.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #define IMPORT_NAME "import"
+
+/* Members that are texts. */
+static const struct {
+    const char *name;
+    size_t offset;
+} texts[] = {
+    {"map", offsetof(struct import_record, map)},
+    {"source", offsetof(struct import_record, source)},
+    {"snapshot", offsetof(struct import_record, snapshot)},
+    {"snapshot_time", offsetof(struct import_record, snapshot_time)},
+    {"started", offsetof(struct import_record, started)},
+    {"ended", offsetof(struct import_record, ended)},
+    {"who", offsetof(struct import_record, who)},
+};
 
 static cJSON *record_to_json(const struct import_record *record)
 {
@@ -12,16 +29,27 @@ static cJSON *record_to_json(const struct import_record *record)
     (void)cJSON_AddBoolToObject(object, "created", record->created);
     (void)cJSON_AddBoolToObject(object, "was_empty", record->was_empty);
     (void)cJSON_AddNumberToObject(object, "pass", (double)record->pass);
-    ledger_json_add_text(object, "map", record->map);
-    ledger_json_add_text(object, "source", record->source);
-    ledger_json_add_text(object, "snapshot", record->snapshot);
-    ledger_json_add_text(object, "snapshot_time", record->snapshot_time);
-    ledger_json_add_text(object, "started", record->started);
-    ledger_json_add_text(object, "ended", record->ended);
-    ledger_json_add_text(object, "who", record->who);
     (void)cJSON_AddNumberToObject(object, "rows", (double)record->rows);
     (void)cJSON_AddNumberToObject(object, "items", (double)record->items);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct str text;
+        memcpy(&text, (const char *)record + texts[i].offset, sizeof text);
+        ledger_json_add_text(object, texts[i].name, text);
+    }
     return object;
+}
+
+static bool texts_from_json(const cJSON *object, struct arena *arena, struct import_record *out,
+                            struct error *err)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct str text;
+        if (!ledger_json_text(object, texts[i].name, arena, &text, err)) {
+            return false;
+        }
+        memcpy((char *)out + texts[i].offset, &text, sizeof text);
+    }
+    return true;
 }
 
 static bool record_from_json(const cJSON *object, struct arena *arena, struct import_record *out,
@@ -29,19 +57,13 @@ static bool record_from_json(const cJSON *object, struct arena *arena, struct im
 {
     struct str state;
     if (!ledger_json_text(object, "state", arena, &state, err) ||
-        !ledger_json_bool(object, "created", &out->created, err) ||
-        !ledger_json_bool(object, "was_empty", &out->was_empty, err) ||
-        !ledger_json_number(object, "pass", &out->pass, err) ||
-        !ledger_json_text(object, "map", arena, &out->map, err) ||
-        !ledger_json_text(object, "source", arena, &out->source, err)) {
+        !texts_from_json(object, arena, out, err)) {
         return false;
     }
     out->loading = str_equal(state, STR("loading"));
-    return ledger_json_text(object, "snapshot", arena, &out->snapshot, err) &&
-           ledger_json_text(object, "snapshot_time", arena, &out->snapshot_time, err) &&
-           ledger_json_text(object, "started", arena, &out->started, err) &&
-           ledger_json_text(object, "ended", arena, &out->ended, err) &&
-           ledger_json_text(object, "who", arena, &out->who, err) &&
+    return ledger_json_bool(object, "created", &out->created, err) &&
+           ledger_json_bool(object, "was_empty", &out->was_empty, err) &&
+           ledger_json_number(object, "pass", &out->pass, err) &&
            ledger_json_number(object, "rows", &out->rows, err) &&
            ledger_json_number(object, "items", &out->items, err);
 }
@@ -73,6 +95,12 @@ bool import_state_write(struct store *store, const struct import_record *record,
     bool ok = ledger_commit(store, &control, 1, err);
     arena_free(arena);
     return ok || error_wrap(err, "writing the import's record");
+}
+
+bool import_state_forget(struct store *store, struct error *err)
+{
+    struct control control = {.name = STR(IMPORT_NAME)};
+    return ledger_commit(store, &control, 1, err);
 }
 
 bool import_is_unfinished(struct store_reader *reader, struct arena *arena, bool *unfinished,

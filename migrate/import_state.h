@@ -36,6 +36,9 @@ MUST_CHECK bool import_state_read(struct store_reader *reader, struct arena *are
 MUST_CHECK bool import_state_write(struct store *store, const struct import_record *record,
                                    struct error *err);
 
+/* Deletes it durably: the import came to nothing. */
+MUST_CHECK bool import_state_forget(struct store *store, struct error *err);
+
 /* For other commands: whether an import was broken off, and if so a sentence about it. */
 MUST_CHECK bool import_is_unfinished(struct store_reader *reader, struct arena *arena,
                                      bool *unfinished, struct str *detail, struct error *err);

@@ -120,6 +120,16 @@ static bool skip_group(struct import_stream *stream, struct error *err)
     }
 }
 
+static bool give(struct import_stream *stream, const struct pair *pair, struct import_item *out,
+                 struct error *err)
+{
+    struct import_entry entry = import_entry_read(buffer_str(&pair->value));
+    out->order = buffer_str(&pair->order);
+    out->item = entry.item;
+    out->row = entry.row;
+    return key_of_item(stream->options.keys, entry.item, &out->key, err);
+}
+
 bool import_stream_next(struct import_stream *stream, struct import_item *out, struct error *err)
 {
     while (stream->more) {
@@ -128,18 +138,13 @@ bool import_stream_next(struct import_stream *stream, struct import_item *out, s
         if (!read_pair(stream, ahead, err)) {
             return false;
         }
-        if (stream->more && same_key(pair, ahead)) {
-            if (!tell(stream, pair, ahead, err) || !skip_group(stream, err)) {
-                return false;
-            }
-            continue;
+        if (!stream->more || !same_key(pair, ahead)) {
+            stream->held = 1 - stream->held;
+            return give(stream, pair, out, err);
         }
-        stream->held = 1 - stream->held;
-        struct import_entry entry = import_entry_read(buffer_str(&pair->value));
-        out->order = buffer_str(&pair->order);
-        out->item = entry.item;
-        out->row = entry.row;
-        return key_of_item(stream->options.keys, entry.item, &out->key, err);
+        if (!tell(stream, pair, ahead, err) || !skip_group(stream, err)) {
+            return false;
+        }
     }
     out->item = (struct value){NULL, 0};
     return true;

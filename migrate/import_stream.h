@@ -21,19 +21,21 @@ struct import_stream_options {
     struct import_rejects *rejects; /* NULL: pass over the rows of a shared key: they were told */
 };
 
+/* Begins at the first item; *options is borrowed. ERROR_DAMAGED, ERROR_STORE: a sorted run cannot
+ * be read. import_stream_close(NULL) is fine. */
 MUST_CHECK bool import_stream_open(const struct import_stream_options *options,
                                    struct import_stream **out, struct error *err);
 void import_stream_close(struct import_stream *stream);
 
-/* The next item with its key and its place in the order; valid until the next call. item.bytes is
- * NULL after the last.
- * ERROR_CONFLICT: two rows fold to one key; both are named. */
 struct import_item {
     struct str order;
     struct key key;
     struct value item;
     struct source_row row;
 };
+
+/* The next item with its key and its place in the order; valid until the next call. It is missing
+ * after the last. ERROR_CONFLICT: two rows fold to one key; both are named. */
 MUST_CHECK bool import_stream_next(struct import_stream *stream, struct import_item *out,
                                    struct error *err);
 

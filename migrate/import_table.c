@@ -186,7 +186,7 @@ static void drop_unfinished(const struct invocation *invocation, bool writes,
                             struct import_table *table)
 {
     bool is_file = target_is_file(invocation->table);
-    if (is_file && table->has_last && table->last.loading && table->last.created) {
+    if (is_file && table->last.loading && table->last.created) {
         close_handles(table);
         if (writes) {
             remove_files(invocation);
@@ -203,14 +203,14 @@ bool import_table_open(struct invocation *invocation, const struct import_wish *
               (!table.exists || open_standing(invocation, writes, &table, err));
     if (ok) {
         drop_unfinished(invocation, writes, &table);
+        ok = table.exists ? check_standing(&table.desc, wish, err)
+                          : describe_new(wish, &table.desc, err);
     }
-    ok = ok && (table.exists ? check_standing(&table.desc, wish, err)
-                             : describe_new(wish, &table.desc, err));
     if (!ok) {
         close_handles(&table);
         return false;
     }
-    table.resumes = table.has_last && table.last.loading && !table.last.was_empty;
+    table.resumes = table.last.loading && !table.last.was_empty;
     *out = table;
     return true;
 }
@@ -234,7 +234,7 @@ bool import_table_make(struct invocation *invocation, struct import_table *table
     if (!table->exists) {
         return create(invocation, table, options, err);
     }
-    if (table->has_last && table->last.loading && table->last.was_empty) {
+    if (table->last.loading && table->last.was_empty) {
         table->is_empty = true;
         return store_load_abort(table->store, err) &&
                store_describe(table->store, invocation->arena, &table->desc, err);

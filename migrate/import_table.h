@@ -26,7 +26,7 @@ struct import_table {
     bool is_empty;       /* it holds no item */
     struct store *store; /* NULL until it is opened or made */
     struct store_reader *reader;
-    struct import_record last; /* of the last import into it */
+    struct import_record last; /* of the last import into it, where has_last; else all zero */
     bool has_last;
     bool resumes; /* the last import was broken off, and had found the table with items */
 };
@@ -37,12 +37,14 @@ struct import_table {
 MUST_CHECK bool import_table_open(struct invocation *invocation, const struct import_wish *wish,
                                   bool writes, struct import_table *out, struct error *err);
 
-/* Makes the table if it does not exist, takes its lease and empties what an import that was broken
- * off has left in it. ERROR_STORE. */
+/* For sorting what indexes are made of. */
 struct import_make_options {
     const char *temp_dir;
     size_t memory_bytes;
 };
+
+/* Makes the table if it does not exist, takes its lease and empties what an import that was broken
+ * off has left in it. ERROR_STORE. */
 MUST_CHECK bool import_table_make(struct invocation *invocation, struct import_table *table,
                                   const struct import_make_options *options, struct error *err);
 

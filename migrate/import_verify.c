@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS = 2, MEMORY_BYTES = 256 << 20 };
+enum { JOBS = 2, MEMORY_BYTES = 64 << 20 };
 
 /* The derived items' own table, in a folder of its own. */
 struct derived {
@@ -119,7 +119,8 @@ static bool derive(struct derived *derived, struct import_verified *out, struct 
     struct source *source = NULL;
     struct store_options create = {
         .mode = STORE_CREATE, .create = &derived->table, .temp_dir = derived->options.temp_dir};
-    bool ok = import_source_open(&derived->options, &derived->table, &source, err) &&
+    bool ok = import_source_open(&derived->options, &derived->table, derived->invocation.stop,
+                                 &source, err) &&
               target_open(derived->file, &create, &store, err) && load(derived, store, source, err);
     if (ok) {
         out->snapshot_time = arena_copy(arena, source->time);

@@ -200,26 +200,11 @@ static bool take_sort(const struct clause *clauses, size_t count, const struct k
     return true;
 }
 
-static bool has_attribute(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool check_names(const struct clause *clauses, size_t count, const struct key_schema *keys,
                         struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!has_attribute(keys, clauses[i].name)) {
+        if (key_schema_find(keys, clauses[i].name) == NULL) {
             return error_set(err, ERROR_USAGE,
                              "%.*s is no key attribute\nhint: conditions on other attributes go "
                              "into --where",
@@ -236,14 +221,13 @@ static bool check_names(const struct clause *clauses, size_t count, const struct
 bool key_condition_parse(struct str text, const struct key_schema *keys, struct arena *arena,
                          struct query *out, struct error *err)
 {
-    const struct expr *expr = NULL;
+    struct expr_parsed parsed = {0};
     const struct expr *parts[CONJUNCTS_MAX];
     struct clause clauses[CONJUNCTS_MAX] = {0};
-    size_t at = 0;
-    if (!expr_parse(text, &(struct expr_options){0}, arena, &expr, NULL, &at, err)) {
-        return error_wrap(err, "key condition, column %zu", at + 1);
+    if (!expr_parse(text, NULL, arena, &parsed, err)) {
+        return error_wrap(err, "key condition, column %zu", parsed.fault + 1);
     }
-    size_t count = expr_conjuncts(expr, parts, CONJUNCTS_MAX);
+    size_t count = expr_conjuncts(parsed.expr, parts, CONJUNCTS_MAX);
     if (count > CONJUNCTS_MAX) {
         return error_set(err, ERROR_USAGE, "the key condition has too many parts");
     }

@@ -85,7 +85,11 @@ bool ledger_write(struct store *store, const struct ledger_record *record, struc
 static bool read_pass(struct str text, uint64_t *out, struct error *err)
 {
     uint64_t pass = 0;
-    bool good = text.ptr == NULL || text.len > 0;
+    if (text.ptr == NULL) {
+        *out = 0;
+        return true;
+    }
+    bool good = text.len > 0;
     for (size_t i = 0; good && i < text.len; i++) {
         good = text.ptr[i] >= '0' && text.ptr[i] <= '9' && pass < LEDGER_NUMBER_MAX / 10;
         pass = pass * 10 + (uint64_t)(text.ptr[i] - '0');

@@ -59,31 +59,41 @@ static bool differs(const char *what, struct error *err)
                      what);
 }
 
-static bool check_run(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,
-                      struct error *err)
+/* What the record was written for. */
+static bool read_run(const cJSON *object, struct arena *arena, struct checkpoint_run *out,
+                     struct error *err)
 {
-    struct str hash;
-    struct str table;
     uint64_t stage = 0;
-    uint64_t pass = 0;
     uint64_t segments = 0;
-    if (!ledger_json_text(object, "hash", arena, &hash, err) ||
-        !ledger_json_text(object, "table", arena, &table, err) ||
+    if (!ledger_json_text(object, "hash", arena, &out->hash, err) ||
+        !ledger_json_text(object, "table", arena, &out->table, err) ||
         !ledger_json_number(object, "stage", &stage, err) ||
-        !ledger_json_number(object, "pass", &pass, err) ||
+        !ledger_json_number(object, "pass", &out->pass, err) ||
         !ledger_json_number(object, "segments", &segments, err)) {
         return false;
     }
-    if (!str_equal(hash, run->hash)) {
+    out->stage = (uint32_t)stage;
+    out->segments = (uint32_t)segments;
+    return true;
+}
+
+static bool check_run(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,
+                      struct error *err)
+{
+    struct checkpoint_run found = {.version = run->version};
+    if (!read_run(object, arena, &found, err)) {
+        return false;
+    }
+    if (!str_equal(found.hash, run->hash)) {
         return differs("text of the plan", err);
     }
-    if (!str_equal(table, run->table)) {
+    if (!str_equal(found.table, run->table)) {
         return differs("table", err);
     }
-    if (segments != run->segments) {
+    if (found.segments != run->segments) {
         return differs("number of segments", err);
     }
-    return (stage == run->stage && pass == run->pass) || differs("pass", err);
+    return (found.stage == run->stage && found.pass == run->pass) || differs("pass", err);
 }
 
 static bool read_counts(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,

@@ -26,6 +26,7 @@ struct item_fault {
     struct str reason;
 };
 
+/* The items that the step matched; and adds up counts. */
 uint64_t step_counts_matched(const struct step_counts *counts);
 void step_counts_add(struct step_counts *sum, const struct step_counts *more);
 

@@ -6,19 +6,24 @@
 
 static const char *const state_names[] = {
     [RUN_RUNNING] = "running",           [RUN_APPLIED] = "applied",         [RUN_FAILED] = "failed",
-    [RUN_ROLLING_BACK] = "rolling back", [RUN_ROLLED_BACK] = "rolled back",
-};
-
-enum { STATE_COUNT = sizeof state_names / sizeof *state_names };
+    [RUN_ROLLING_BACK] = "rolling back", [RUN_ROLLED_BACK] = "rolled back", NULL};
 
 static const char *const projection_names[] = {
-    [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
-
-enum { PROJECTION_COUNT = sizeof projection_names / sizeof *projection_names };
+    [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE", NULL};
 
 const char *run_state_name(enum run_state state)
 {
     return state_names[state];
+}
+
+bool ledger_steps_failed(const struct ledger_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].counts.failed > 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -84,6 +89,7 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     }
     (void)cJSON_AddItemToObject(object, "faults",
                                 item_faults_to_json(record->faults, record->fault_count));
+    (void)cJSON_AddNumberToObject(object, "violating", (double)record->violating);
     cJSON *changes = cJSON_AddArrayToObject(object, "changes");
     for (size_t i = 0; i < record->change_count; i++) {
         (void)cJSON_AddItemToArray(changes, change_to_json(&record->changes[i]));
@@ -98,11 +104,12 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
 
 /* ---------------------------------------------------------------- reading */
 
-static bool read_named(const cJSON *object, const char *name, const char *const *names,
-                       size_t count, size_t *out, struct error *err)
+/* One of `names`, which end with NULL, by its place. */
+static bool read_named(const cJSON *object, const char *name, const char *const *names, size_t *out,
+                       struct error *err)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
-    for (size_t i = 0; cJSON_IsString(member) && i < count; i++) {
+    for (size_t i = 0; cJSON_IsString(member) && names[i] != NULL; i++) {
         if (strcmp(member->valuestring, names[i]) == 0) {
             *out = i;
             return true;
@@ -111,19 +118,15 @@ static bool read_named(const cJSON *object, const char *name, const char *const 
     return error_set(err, ERROR_DAMAGED, "member '%s' is missing or unknown", name);
 }
 
-static bool read_keys(const cJSON *object, const char *name, struct arena *arena,
-                      struct key_attribute *keys, size_t *count, struct error *err)
+static bool read_attributes(const cJSON *list, struct arena *arena, struct key_attribute *keys,
+                            size_t *count, struct error *err)
 {
-    const cJSON *list = NULL;
-    if (!ledger_json_array(object, name, &list, err)) {
-        return false;
-    }
     size_t n = 0;
     const cJSON *member = NULL;
     cJSON_ArrayForEach(member, list) {
         struct str type;
         if (n == KEY_PARTS_MAX) {
-            return error_set(err, ERROR_DAMAGED, "member '%s' is too long", name);
+            return error_set(err, ERROR_DAMAGED, "member '%s' is too long", list->string);
         }
         if (!ledger_json_text(member, "name", arena, &keys[n].name, err) ||
             !ledger_json_text(member, "type", arena, &type, err)) {
@@ -134,6 +137,17 @@ static bool read_keys(const cJSON *object, const char *name, struct arena *arena
     }
     *count = n;
     return true;
+}
+
+static bool read_keys(const cJSON *object, struct arena *arena, struct key_schema *out,
+                      struct error *err)
+{
+    const cJSON *partition = NULL;
+    const cJSON *sort = NULL;
+    return ledger_json_array(object, "partition", &partition, err) &&
+           read_attributes(partition, arena, out->partition, &out->partition_count, err) &&
+           ledger_json_array(object, "sort", &sort, err) &&
+           read_attributes(sort, arena, out->sort, &out->sort_count, err);
 }
 
 static bool read_include(const cJSON *object, struct arena *arena, struct index_desc *index,
@@ -165,10 +179,8 @@ static bool read_change(const cJSON *object, struct arena *arena, struct index_c
     struct index_desc *index = &out->index;
     if (!ledger_json_bool(object, "created", &out->created, err) ||
         !ledger_json_text(object, "index", arena, &index->name, err) ||
-        !read_keys(object, "partition", arena, index->keys.partition, &index->keys.partition_count,
-                   err) ||
-        !read_keys(object, "sort", arena, index->keys.sort, &index->keys.sort_count, err) ||
-        !read_named(object, "projection", projection_names, PROJECTION_COUNT, &projection, err) ||
+        !read_keys(object, arena, &index->keys, err) ||
+        !read_named(object, "projection", projection_names, &projection, err) ||
         !read_include(object, arena, index, err)) {
         return false;
     }
@@ -232,24 +244,29 @@ static bool read_number_32(const cJSON *object, const char *name, uint32_t *out,
     return true;
 }
 
-static bool read_plain(const cJSON *object, struct arena *arena, struct ledger_record *out,
+static bool read_state(const cJSON *object, struct arena *arena, struct ledger_record *out,
                        struct error *err)
 {
     size_t state = 0;
     if (!read_number_32(object, "version", &out->version, err) ||
         !ledger_json_text(object, "name", arena, &out->name, err) ||
         !ledger_json_text(object, "hash", arena, &out->hash, err) ||
-        !read_named(object, "state", state_names, STATE_COUNT, &state, err) ||
-        !read_number_32(object, "stage", &out->stage, err) ||
-        !ledger_json_number(object, "pass", &out->pass, err) ||
-        !read_number_32(object, "segments", &out->segments, err) ||
-        !read_number_32(object, "attempts", &out->attempts, err)) {
+        !read_named(object, "state", state_names, &state, err)) {
         return false;
     }
     out->state = (enum run_state)state;
     return ledger_json_text(object, "started", arena, &out->started, err) &&
            ledger_json_text(object, "ended", arena, &out->ended, err) &&
-           ledger_json_text(object, "who", arena, &out->who, err) &&
+           ledger_json_text(object, "who", arena, &out->who, err);
+}
+
+static bool read_place(const cJSON *object, struct ledger_record *out, struct error *err)
+{
+    return read_number_32(object, "stage", &out->stage, err) &&
+           ledger_json_number(object, "pass", &out->pass, err) &&
+           read_number_32(object, "segments", &out->segments, err) &&
+           read_number_32(object, "attempts", &out->attempts, err) &&
+           ledger_json_number(object, "violating", &out->violating, err) &&
            ledger_json_bool(object, "has_rollback", &out->has_rollback, err) &&
            ledger_json_number(object, "undo_before", &out->undo_before, err) &&
            ledger_json_number(object, "undo_skip", &out->undo_skip, err) &&
@@ -261,7 +278,8 @@ static bool read_record(const cJSON *object, struct arena *arena, struct ledger_
                         struct error *err)
 {
     const cJSON *faults = NULL;
-    return read_plain(object, arena, out, err) && read_steps(object, arena, out, err) &&
+    return read_state(object, arena, out, err) && read_place(object, out, err) &&
+           read_steps(object, arena, out, err) &&
            ledger_json_array(object, "faults", &faults, err) &&
            item_faults_from_json(faults, arena, &out->faults, &out->fault_count, err) &&
            read_changes(object, arena, out, err);

@@ -53,15 +53,18 @@ struct ledger_record {
     size_t step_count;
     struct item_fault *faults;
     size_t fault_count;
+    uint64_t violating;           /* items that an index could not take, which was not made */
     struct index_change *changes; /* in the order in which they were made */
     size_t change_count;
-    bool
-        has_rollback; /* the plan has reverse steps of its own; else its undo log is the way back */
+    bool has_rollback;    /* the plan has reverse steps; else its undo log is the way back */
     uint64_t undo_before; /* rolling back: undo frames below this are still to do */
     uint64_t undo_skip;   /* of the newest of them, so many records are done */
     uint64_t undone;      /* rolling back: writes taken back */
     uint64_t left;        /* rolling back: what was left alone, as it was changed since */
 };
+
+/* Whether an item error was met at any of the steps. */
+bool ledger_steps_failed(const struct ledger_step *steps, size_t count);
 
 /* "running", "rolled back", … */
 const char *run_state_name(enum run_state state);

@@ -3,6 +3,7 @@
 #include "migrate/arguments.h"
 #include "migrate/command.h"
 #include "migrate/commands.h"
+#include "migrate/crash.h"
 #include "migrate/secret.h"
 #include "migrate/stop.h"
 
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
     struct arguments arguments = {
         .words = words, .word_count = argc > 0 ? (size_t)argc - 1 : 0, .environment = getenv};
     arguments.commands = commands_all(&arguments.command_count);
-    bool ok = stop_watch(&stop, &err) && run(&arguments, &invocation, &err);
+    bool ok = crash_watch(&err) && stop_watch(&stop, &err) && run(&arguments, &invocation, &err);
     struct error output = {0};
     if (!close_output(invocation.out, &output) && ok) {
         ok = false;

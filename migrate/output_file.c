@@ -56,7 +56,8 @@ bool output_file_open(const char *path, FILE *standard, struct arena *arena,
 
 bool output_file_write(struct output_file *file, struct str bytes, struct error *err)
 {
-    return fwrite(bytes.ptr, 1, bytes.len, file->file) == bytes.len || fail(file, errno, err);
+    return bytes.len == 0 || fwrite(bytes.ptr, 1, bytes.len, file->file) == bytes.len ||
+           fail(file, errno, err);
 }
 
 /* The new name is durable only with its folder. */

@@ -13,8 +13,8 @@ struct output_file;
 
 /* Begins to write beside `path`, under a name of its own; "-" is `standard`, which is only flushed
  * at the end. The arena owns the handle.
- * ERROR_STORE: the folder cannot be written to. ERROR_USAGE: something stands there that is no plain
- * file, and would be replaced. */
+ * ERROR_STORE: the folder cannot be written to. ERROR_USAGE: something stands there that is no
+ * plain file, and would be replaced. */
 MUST_CHECK bool output_file_open(const char *path, FILE *standard, struct arena *arena,
                                  struct output_file **out, struct error *err);
 

@@ -3,7 +3,6 @@
 #include "engine/base/buffer.h"
 #include "engine/store/lmdb/lmdb_store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 /* An item that is gone stands in the temporary table with its key and this attribute, whose name no
  * item of a real table has. */
 #define GONE "refold: gone from the dry run 6b1f0e52c9d84a7f"
+
+enum { FIRST_CAPACITY = 256 };
 
 struct overlay {
     struct store base;
@@ -24,6 +25,8 @@ struct overlay_reader {
     struct store_reader base;
     struct store_reader *under;
     struct store_reader *over;
+    struct stored_item *items; /* of the page at hand */
+    size_t capacity;
     struct arena *arena; /* of the page at hand */
     struct buffer cursor;
 };
@@ -45,30 +48,30 @@ static bool is_gone(struct value item)
 
 /* ---------------------------------------------------------------- readers */
 
-static bool reader_open(struct store *base, struct store_reader **out, struct error *err)
-{
-    struct overlay *overlay = overlay_of(base);
-    struct overlay_reader *reader = heap_alloc(sizeof *reader);
-    reader->base.store = base;
-    if (!store_reader_open(overlay->under, &reader->under, err) ||
-        !store_reader_open(overlay->over, &reader->over, err)) {
-        store_reader_close(reader->under);
-        heap_free(reader);
-        return false;
-    }
-    reader->arena = arena_new();
-    *out = &reader->base;
-    return true;
-}
-
 static void reader_close(struct store_reader *base)
 {
     struct overlay_reader *reader = reader_of(base);
     store_reader_close(reader->under);
     store_reader_close(reader->over);
-    arena_free(reader->arena);
+    heap_free(reader->items);
     buffer_free(&reader->cursor);
+    arena_free(reader->arena);
     heap_free(reader);
+}
+
+static bool reader_open(struct store *base, struct store_reader **out, struct error *err)
+{
+    struct overlay *overlay = overlay_of(base);
+    struct overlay_reader *reader = heap_alloc(sizeof *reader);
+    reader->base.store = base;
+    reader->arena = arena_new();
+    if (!store_reader_open(overlay->under, &reader->under, err) ||
+        !store_reader_open(overlay->over, &reader->over, err)) {
+        reader_close(&reader->base);
+        return false;
+    }
+    *out = &reader->base;
+    return true;
 }
 
 static void release(struct store_reader *base)
@@ -82,7 +85,7 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
                 struct arena *arena, struct stored_item *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    struct stored_item *changed = arena_alloc(arena, (count + 1) * sizeof *changed);
+    struct stored_item *changed = arena_alloc(arena, count * sizeof *changed);
     if (!store_get(reader->over, keys, count, arena, changed, err) ||
         !store_get(reader->under, keys, count, arena, out, err)) {
         return false;
@@ -98,93 +101,84 @@ static bool get(struct store_reader *base, const struct key *keys, size_t count,
 
 /* ---------------------------------------------------------------- pages */
 
-/* A segment is read in two parts: the items of the table as they would be, and then those that
- * stand in none of its places. The first byte of a cursor tells in which part it is. */
-enum { PART_UNDER = 'u', PART_OVER = 'o' };
+/* A segment is read from the table below, without what has changed, and then from the temporary
+ * table: the two need not agree on an order. A cursor says which, then where in it. */
+enum { FROM_UNDER = 'u', FROM_OVER = 'o' };
 
-/* Whether the other table has items under the keys of a page's items. */
-struct looked_up {
-    const struct page *page;
-    struct stored_item *others; /* by item of the page */
-};
-
-static bool look_up(struct overlay_reader *reader, struct store_reader *in, const struct page *page,
-                    struct looked_up *out, struct error *err)
+static void add_item(struct overlay_reader *reader, size_t *count, const struct stored_item *item)
 {
+    if (*count == reader->capacity) {
+        reader->capacity = *count == 0 ? FIRST_CAPACITY : 2 * *count;
+        reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
+    }
+    reader->items[(*count)++] = *item;
+}
+
+static struct str make_cursor(struct overlay_reader *reader, char from, struct str place)
+{
+    reader->cursor.len = 0;
+    buffer_add_char(&reader->cursor, from);
+    buffer_add(&reader->cursor, place);
+    return buffer_str(&reader->cursor);
+}
+
+/* Of a page of the table below, the items that have not changed. */
+static bool take_unchanged(struct overlay_reader *reader, const struct page *page, struct page *out,
+                           struct error *err)
+{
+    size_t count = 0;
     const struct key_schema *keys = &overlay_of(reader->base.store)->table->keys;
-    struct key *list = arena_alloc(reader->arena, (page->count + 1) * sizeof *list);
-    out->page = page;
-    out->others = arena_alloc(reader->arena, (page->count + 1) * sizeof *out->others);
+    arena_reset(reader->arena);
+    struct key *of = arena_alloc(reader->arena, (page->count + 1) * sizeof *of);
+    struct stored_item *changed = arena_alloc(reader->arena, (page->count + 1) * sizeof *changed);
     for (size_t i = 0; i < page->count; i++) {
-        if (!key_of_item(keys, page->items[i].item, &list[i], err)) {
+        if (!key_of_item(keys, page->items[i].item, &of[i], err)) {
             return false;
         }
     }
-    return page->count == 0 || store_get(in, list, page->count, reader->arena, out->others, err);
-}
-
-static void set_cursor(struct overlay_reader *reader, char part, struct str cursor,
-                       struct page *out)
-{
-    reader->cursor.len = 0;
-    buffer_add_char(&reader->cursor, part);
-    buffer_add(&reader->cursor, cursor);
-    out->cursor = buffer_str(&reader->cursor);
-}
-
-static bool read_under(struct overlay_reader *reader, struct segment segment, struct str cursor,
-                       const struct page_limits *limits, struct page *out, struct error *err)
-{
-    struct page page;
-    struct looked_up changed;
-    if (!store_read_page(reader->under, segment, cursor, limits, &page, err) ||
-        !look_up(reader, reader->over, &page, &changed, err)) {
+    if (!store_get(reader->over, of, page->count, reader->arena, changed, err)) {
         return false;
     }
-    struct stored_item *items = arena_alloc(reader->arena, (page.count + 1) * sizeof *items);
-    *out = (struct page){.items = items};
-    for (size_t i = 0; i < page.count; i++) {
-        const struct stored_item *other = &changed.others[i];
-        if (value_is_missing(other->item)) {
-            items[out->count++] = page.items[i];
-        } else if (!is_gone(other->item)) {
-            items[out->count++] = *other;
+    for (size_t i = 0; i < page->count; i++) {
+        if (value_is_missing(changed[i].item)) {
+            add_item(reader, &count, &page->items[i]);
         }
     }
-    set_cursor(reader, page.last ? PART_OVER : PART_UNDER, page.last ? STR("") : page.cursor, out);
+    *out = (struct page){.items = reader->items, .count = count};
+    out->cursor = page->last ? make_cursor(reader, FROM_OVER, STR(""))
+                             : make_cursor(reader, FROM_UNDER, page->cursor);
     return true;
 }
 
-static bool read_over(struct overlay_reader *reader, struct segment segment, struct str cursor,
-                      const struct page_limits *limits, struct page *out, struct error *err)
+/* Of a page of the temporary table, the items that stand. */
+static void take_standing(struct overlay_reader *reader, const struct page *page, struct page *out)
 {
-    struct page page;
-    struct looked_up standing;
-    if (!store_read_page(reader->over, segment, cursor, limits, &page, err) ||
-        !look_up(reader, reader->under, &page, &standing, err)) {
-        return false;
-    }
-    struct stored_item *items = arena_alloc(reader->arena, (page.count + 1) * sizeof *items);
-    *out = (struct page){.items = items, .last = page.last};
-    for (size_t i = 0; i < page.count; i++) {
-        if (value_is_missing(standing.others[i].item) && !is_gone(page.items[i].item)) {
-            items[out->count++] = page.items[i];
+    size_t count = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        if (!is_gone(page->items[i].item)) {
+            add_item(reader, &count, &page->items[i]);
         }
     }
-    set_cursor(reader, PART_OVER, page.cursor, out);
-    return true;
+    *out = (struct page){.items = reader->items, .count = count, .last = page->last};
+    out->cursor = make_cursor(reader, FROM_OVER, page->cursor);
 }
 
 static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
                       const struct page_limits *limits, struct page *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    bool is_over = cursor.len > 0 && cursor.ptr[0] == PART_OVER;
-    size_t skip = cursor.len > 0 ? 1 : 0;
-    struct str place = {cursor.ptr + skip, cursor.len - skip};
-    arena_reset(reader->arena);
-    return is_over ? read_over(reader, segment, place, limits, out, err)
-                   : read_under(reader, segment, place, limits, out, err);
+    struct buffer place = {0}; /* the cursor may be the reader's own */
+    buffer_add(&place, cursor);
+    struct str where = cursor.len == 0 ? STR("") : (struct str){place.bytes + 1, place.len - 1};
+    bool over = cursor.len > 0 && cursor.ptr[0] == FROM_OVER;
+    struct page page;
+    bool ok =
+        store_read_page(over ? reader->over : reader->under, segment, where, limits, &page, err);
+    buffer_free(&place);
+    if (ok && over) {
+        take_standing(reader, &page, out);
+    }
+    return ok && (over || take_unchanged(reader, &page, out, err));
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -203,30 +197,30 @@ static bool gone_item(const struct key_schema *keys, const struct key *key, stru
     return value_map(arena, members, key->count + 1, out, err);
 }
 
-/* One write as puts into the temporary table. */
+/* One write as puts into the temporary table, two at most. */
 static bool translate(const struct overlay *overlay, const struct write *write, struct arena *arena,
-                      struct write *out, size_t *count, struct error *err)
+                      struct effect *out, struct error *err)
 {
     struct write put = {.kind = WRITE_PUT, .overwrite = true};
     if (write->kind == WRITE_DELETE || write->kind == WRITE_MOVE) {
         if (!gone_item(&overlay->table->keys, &write->key, arena, &put.item, err)) {
             return false;
         }
-        out[(*count)++] = put;
+        out->writes[out->count++] = put;
     }
     if (write->kind != WRITE_DELETE) {
         put.item = write->item;
-        out[(*count)++] = put;
+        out->writes[out->count++] = put;
     }
     return true;
 }
 
-static bool translate_all(const struct overlay *overlay, const struct effect *effect,
-                          struct arena *arena, struct effect *out, struct error *err)
+static bool translate_effect(const struct overlay *overlay, const struct effect *effect,
+                             struct arena *arena, struct effect *out, struct error *err)
 {
     *out = (struct effect){.writes = arena_alloc(arena, 2 * effect->count * sizeof *out->writes)};
     for (size_t i = 0; i < effect->count; i++) {
-        if (!translate(overlay, &effect->writes[i], arena, out->writes, &out->count, err)) {
+        if (!translate(overlay, &effect->writes[i], arena, out, err)) {
             return false;
         }
     }
@@ -239,11 +233,10 @@ static bool commit(struct store *base, struct batch *batch, struct error *err)
     struct overlay *overlay = overlay_of(base);
     struct effect *effects = arena_alloc(batch->arena, (batch->count + 1) * sizeof *effects);
     for (size_t i = 0; i < batch->count; i++) {
-        struct effect *effect = &batch->effects[i];
-        if (!translate_all(overlay, effect, batch->arena, &effects[i], err)) {
+        if (!translate_effect(overlay, &batch->effects[i], batch->arena, &effects[i], err)) {
             return false;
         }
-        effect->outcome = OUTCOME_APPLIED;
+        batch->effects[i].outcome = OUTCOME_APPLIED;
     }
     struct batch puts = {
         .effects = effects, .count = batch->count, .pass = batch->pass, .arena = batch->arena};

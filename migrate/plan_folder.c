@@ -38,17 +38,16 @@ static bool insert(struct plan_list *list, const struct plan *plan, struct error
 bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *out,
                       struct error *err)
 {
-    struct str *names = NULL;
-    size_t count = 0;
-    if (!folder_list(dir, ".json", arena, &names, &count, err)) {
+    struct file_names names;
+    if (!folder_list(dir, ".json", arena, &names, err)) {
         return false;
     }
-    struct plan_list list = {arena_alloc(arena, (count + 1) * sizeof *list.plans), 0};
-    for (size_t i = 0; i < count; i++) {
-        if (str_begins(names[i], STR("."))) {
+    struct plan_list list = {arena_alloc(arena, (names.count + 1) * sizeof *list.plans), 0};
+    for (size_t i = 0; i < names.count; i++) {
+        if (str_begins(names.list[i], STR("."))) {
             continue;
         }
-        struct str path = arena_format(arena, "%s/%.*s", dir, STR_ARG(names[i]));
+        struct str path = arena_format(arena, "%s/%.*s", dir, STR_ARG(names.list[i]));
         const struct plan *plan = NULL;
         if (!read_plan(path.ptr, arena, &plan, err) || !insert(&list, plan, err)) {
             return false;
@@ -130,32 +129,55 @@ static bool check_order(const struct plan *plan, uint32_t newest, struct error *
                      plan->file, newest, newest);
 }
 
-bool plan_list_pending(const struct plan_list *list, const struct ledger *ledger, uint32_t to,
-                       struct arena *arena, struct plan_list *out, struct error *err)
+static bool check_records(const struct plan_list *list, const struct ledger *ledger,
+                          struct error *err)
 {
-    const struct ledger_record *last = ledger_newest(ledger);
-    uint32_t newest = last == NULL ? 0 : last->version;
     for (size_t i = 0; i < ledger->count; i++) {
         if (ledger_stands(&ledger->records[i]) && !check_record(list, &ledger->records[i], err)) {
             return false;
         }
     }
+    return true;
+}
+
+static const struct ledger_record *standing_record(const struct ledger *ledger, uint32_t version)
+{
+    const struct ledger_record *record = ledger_find(ledger, version);
+    return record != NULL && ledger_stands(record) ? record : NULL;
+}
+
+static bool check_orders(const struct plan_list *list, const struct ledger *ledger, uint32_t newest,
+                         struct error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (standing_record(ledger, list->plans[i]->version) == NULL &&
+            !check_order(list->plans[i], newest, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool plan_list_check(const struct plan_list *list, const struct ledger *ledger, uint32_t to,
+                     struct error *err)
+{
+    const struct ledger_record *last = ledger_newest(ledger);
+    uint32_t newest = last == NULL ? 0 : last->version;
+    return check_records(list, ledger, err) && check_orders(list, ledger, newest, err) &&
+           check_target(list, to, newest, err);
+}
+
+struct plan_list plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
+                                   uint32_t to, struct arena *arena)
+{
     struct plan_list pending = {arena_alloc(arena, (list->count + 1) * sizeof *pending.plans), 0};
     for (size_t i = 0; i < list->count; i++) {
         const struct plan *plan = list->plans[i];
-        const struct ledger_record *record = ledger_find(ledger, plan->version);
-        bool stands = record != NULL && ledger_stands(record);
-        if (!stands && !check_order(plan, newest, err)) {
-            return false;
-        }
-        bool applied = stands && record->state == RUN_APPLIED;
+        const struct ledger_record *record = standing_record(ledger, plan->version);
+        bool applied = record != NULL && record->state == RUN_APPLIED;
         if (!applied && (to == 0 || plan->version <= to)) {
             pending.plans[pending.count++] = plan;
         }
     }
-    if (!check_target(list, to, newest, err)) {
-        return false;
-    }
-    *out = pending;
-    return true;
+    return pending;
 }

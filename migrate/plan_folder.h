@@ -31,13 +31,16 @@ bool plan_folder_exists(const char *dir);
 /* The plan of a version, or NULL. */
 const struct plan *plan_list_find(const struct plan_list *list, uint32_t version);
 
-/* The plans that apply has to run, oldest first: those under way, failed or new.
+/* Whether apply can run the plans against what the ledger says.
  *   to  the last version wanted; 0: all
  * ERROR_PLAN: an applied plan was changed since; a new plan's version is below an applied one; the
  * file of a plan that is under way is gone. ERROR_USAGE: `to` is no plan's version, or below what
  * is applied already. ERROR_STORE: a rollback is under way. */
-MUST_CHECK bool plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
-                                  uint32_t to, struct arena *arena, struct plan_list *out,
-                                  struct error *err);
+MUST_CHECK bool plan_list_check(const struct plan_list *list, const struct ledger *ledger,
+                                uint32_t to, struct error *err);
+
+/* The plans that apply has to run, oldest first: those under way, failed or new, up to `to`. */
+struct plan_list plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
+                                   uint32_t to, struct arena *arena);
 
 #endif

@@ -18,9 +18,6 @@ const char *plan_state_name(enum plan_state state)
 
 static enum plan_state state_of(const struct ledger_record *record, bool has_file, bool live)
 {
-    if (record == NULL) {
-        return PLAN_PENDING;
-    }
     switch (record->state) {
     case RUN_RUNNING:
         return live ? PLAN_RUNNING : PLAN_INTERRUPTED;
@@ -36,17 +33,40 @@ static enum plan_state state_of(const struct ledger_record *record, bool has_fil
     return has_file ? PLAN_PENDING : PLAN_ROLLED_BACK;
 }
 
-/* The status of one version, from either side or both. */
-static struct plan_status status_of(const struct ledger_record *record, const struct plan *plan,
+/* Ledger and folder side by side, both by version. */
+struct walk {
+    const struct ledger *ledger;
+    const struct plan_list *files;
+    size_t record, file;
+};
+
+/* What the lower of the next versions has on either side, NULL where it has nothing. */
+static bool walk_next(struct walk *walk, const struct ledger_record **record,
+                      const struct plan **plan)
+{
+    uint64_t none = UINT64_MAX;
+    uint64_t record_version =
+        walk->record < walk->ledger->count ? walk->ledger->records[walk->record].version : none;
+    uint64_t file_version =
+        walk->file < walk->files->count ? walk->files->plans[walk->file]->version : none;
+    uint64_t lower = record_version < file_version ? record_version : file_version;
+    if (lower == none) {
+        return false;
+    }
+    *record = record_version == lower ? &walk->ledger->records[walk->record++] : NULL;
+    *plan = file_version == lower ? walk->files->plans[walk->file++] : NULL;
+    return true;
+}
+
+static struct plan_status of_record(const struct ledger_record *record, const struct plan *plan,
                                     bool live)
 {
-    bool stands = record != NULL && ledger_stands(record);
     return (struct plan_status){
-        .version = plan != NULL ? plan->version : record->version,
+        .version = record->version,
         .name = plan != NULL ? plan->name : record->name,
         .state = state_of(record, plan != NULL, live),
         .record = record,
-        .changed = stands && plan != NULL && !str_equal(plan->hash, record->hash),
+        .changed = plan != NULL && ledger_stands(record) && !str_equal(plan->hash, record->hash),
     };
 }
 
@@ -54,27 +74,23 @@ struct plan_status *plan_status_all(const struct ledger *ledger, const struct pl
                                     bool live, struct arena *arena, size_t *count)
 {
     static const struct plan_list none = {NULL, 0};
-    const struct plan_list *files = plans == NULL ? &none : plans;
+    struct walk walk = {.ledger = ledger, .files = plans == NULL ? &none : plans};
     struct plan_status *list =
-        arena_alloc(arena, (ledger->count + files->count + 1) * sizeof *list);
+        arena_alloc(arena, (ledger->count + walk.files->count + 1) * sizeof *list);
     const struct ledger_record *newest = ledger_newest(ledger);
-    size_t file = 0;
-    size_t record = 0;
+    uint32_t newest_version = newest == NULL ? 0 : newest->version;
+    const struct ledger_record *record = NULL;
+    const struct plan *plan = NULL;
     *count = 0;
-    while (file < files->count || record < ledger->count) {
-        const struct plan *plan = file < files->count ? files->plans[file] : NULL;
-        const struct ledger_record *own = record < ledger->count ? &ledger->records[record] : NULL;
-        if (plan != NULL && own != NULL && plan->version != own->version) {
-            plan = plan->version < own->version ? plan : NULL;
-            own = plan == NULL ? own : NULL;
-        }
-        file += plan != NULL ? 1 : 0;
-        record += own != NULL ? 1 : 0;
+    while (walk_next(&walk, &record, &plan)) {
         struct plan_status *status = &list[(*count)++];
-        *status = status_of(own, plan, live);
-        status->file_missing = plans != NULL && plan == NULL && ledger_stands(own);
-        status->out_of_order =
-            status->state == PLAN_PENDING && newest != NULL && status->version < newest->version;
+        if (record != NULL) {
+            *status = of_record(record, plan, live);
+            status->file_missing = plans != NULL && plan == NULL && ledger_stands(record);
+        } else if (plan != NULL) {
+            *status = (struct plan_status){.version = plan->version, .name = plan->name};
+        }
+        status->out_of_order = status->state == PLAN_PENDING && status->version < newest_version;
     }
     return list;
 }

@@ -11,13 +11,15 @@
 #include <string.h>
 
 /* Of each worker's sorter; what does not fit is sorted on disk. */
-enum { SORT_MEMORY_BYTES = 64 << 20 };
+enum { SORT_MEMORY_BYTES = 32 << 20 };
 
 struct probe {
     const struct runner_session *session;
     struct runner_rules rules;
+    uint64_t pass;
     struct sorter **sorters; /* one a thread */
     size_t sorter_count;
+    const struct probe_verdicts *ruled; /* while puts are counted, what was decided before */
     uint64_t items;
     struct progress *progress;
 };
@@ -37,7 +39,8 @@ struct prober {
 struct claim_head {
     uint64_t digest;
     uint32_t step;
-    uint32_t puts;
+    bool puts;
+    bool unsteady;
     uint32_t target_len;
     uint32_t source_len;
 };
@@ -58,6 +61,7 @@ static struct value newer_in(const struct pass_facts *facts, size_t step, struct
 struct wish {
     size_t step;
     bool puts;
+    bool unsteady;
     const struct key *target;
     struct value item;
 };
@@ -65,8 +69,10 @@ struct wish {
 static bool add_claim(struct prober *prober, const struct key *source, const struct wish *wish,
                       struct error *err)
 {
-    struct claim_head head = {
-        .digest = digest_of(wish->item), .step = (uint32_t)wish->step, .puts = wish->puts ? 1 : 0};
+    struct claim_head head = {.digest = digest_of(wish->item),
+                              .step = (uint32_t)wish->step,
+                              .puts = wish->puts,
+                              .unsteady = wish->unsteady};
     struct buffer *value = &prober->value;
     value->len = 0;
     (void)buffer_reserve(value, sizeof head);
@@ -102,7 +108,8 @@ static bool read_claim(const struct key_schema *keys, struct str bytes, struct k
     const char *source = body + head.target_len;
     const char *newer = source + head.source_len;
     size_t newer_len = body_len - head.target_len - head.source_len;
-    *out = (struct probe_claim){.step = head.step, .puts = head.puts != 0, .digest = head.digest};
+    *out = (struct probe_claim){
+        .step = head.step, .puts = head.puts, .unsteady = head.unsteady, .digest = head.digest};
     if (newer_len > 0) {
         out->newer = (struct value){(const unsigned char *)newer, newer_len};
     }
@@ -134,30 +141,81 @@ static void prober_close(void *worker)
     heap_free(prober);
 }
 
+static bool equal_puts(const struct pass_result *a, const struct pass_result *b)
+{
+    bool equal = a->put_count == b->put_count;
+    for (size_t i = 0; equal && i < a->put_count; i++) {
+        equal = a->puts[i].step == b->puts[i].step && value_equal(a->puts[i].item, b->puts[i].item);
+    }
+    return equal;
+}
+
+/* An item whose effect wants keys. */
+struct claimant {
+    const struct stored_item *item;
+    struct key source; /* its key */
+    const struct pass_result *result;
+};
+
+/* If on_collision let the item keep its key, would later steps fail, or put other items? */
+static bool is_unsteady(const struct prober *prober, const struct claimant *claimant,
+                        struct arena *arena, bool *out, struct error *err)
+{
+    struct runner_rules rules = prober->probe->rules;
+    const struct pass_result *moved = claimant->result;
+    *out = false;
+    if (rules.facts->steps[moved->rekey_step].collision != COLLISION_SKIP || !rules.facts->puts) {
+        return true;
+    }
+    struct probe_verdict kept = {.ruling = PROBE_SKIP, .step = (uint32_t)moved->rekey_step};
+    struct probe_verdicts verdicts = {.list = &kept, .count = 1};
+    probe_digest(&claimant->source, kept.source);
+    rules.verdicts = &verdicts;
+    struct runner_meeter meeter = {&rules, prober->reader};
+    struct runner_effect effect;
+    if (!runner_effect_of(&meeter, claimant->item, arena, &effect, err)) {
+        return false;
+    }
+    *out = effect.result.fate == PASS_FAILED || !equal_puts(&effect.result, moved);
+    return true;
+}
+
+static bool add_puts(struct prober *prober, const struct claimant *claimant, struct error *err)
+{
+    const struct pass_result *result = claimant->result;
+    for (size_t i = 0; i < result->put_count; i++) {
+        const struct pass_put *put = &result->puts[i];
+        struct wish wish = {put->step, true, false, &put->key, put->item};
+        if (!add_claim(prober, &claimant->source, &wish, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool probe_item(void *worker, const struct stored_item *item, struct scan_result *out,
                        struct error *err)
 {
     struct prober *prober = worker;
     const struct runner_rules *rules = &prober->probe->rules;
+    struct runner_meeter meeter = {rules, prober->reader};
     struct runner_effect effect;
-    struct key source;
-    if (!runner_effect_of(rules, prober->reader, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(&meeter, item, out->arena, &effect, err)) {
         return false;
     }
     const struct pass_result *result = &effect.result;
-    if ((result->fate != PASS_MOVE && result->put_count == 0) ||
-        !key_of_item(&rules->table->keys, item->item, &source, err)) {
-        return err->code == ERROR_NONE;
+    struct claimant claimant = {.item = item, .result = result};
+    if (result->fate != PASS_MOVE && result->put_count == 0) {
+        return true;
     }
-    for (size_t i = 0; i < result->put_count; i++) {
-        const struct pass_put *put = &result->puts[i];
-        struct wish wish = {put->step, true, &put->key, put->item};
-        if (!add_claim(prober, &source, &wish, err)) {
-            return false;
-        }
+    if (!key_of_item(&rules->table->keys, item->item, &claimant.source, err) ||
+        !add_puts(prober, &claimant, err)) {
+        return false;
     }
-    struct wish wish = {result->rekey_step, false, &result->key, result->item};
-    return result->fate != PASS_MOVE || add_claim(prober, &source, &wish, err);
+    struct wish wish = {result->rekey_step, false, false, &result->key, result->item};
+    return result->fate != PASS_MOVE ||
+           (is_unsteady(prober, &claimant, out->arena, &wish.unsteady, err) &&
+            add_claim(prober, &claimant.source, &wish, err));
 }
 
 static bool probe_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
@@ -175,6 +233,8 @@ static bool read_table(struct probe *probe, struct error *err)
 {
     const struct runner_session *session = probe->session;
     struct scan_options options = runner_session_scan(session);
+    options.pass = probe->pass;
+    options.skip_own_pass = true;
     options.read_only = true;
     struct scan_task task = {.context = probe,
                              .worker_open = prober_open,
@@ -205,25 +265,29 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
 {
     struct stored_item found;
     struct runner_effect effect;
-    struct store_reader *reader = probe->session->reader;
-    if (!store_get(reader, &target->key, 1, target->arena, &found, err)) {
+    struct runner_meeter meeter = {&probe->rules, probe->session->reader};
+    if (!store_get(meeter.reader, &target->key, 1, target->arena, &found, err)) {
         return false;
     }
     *held = !value_is_missing(found.item);
     if (!*held) {
         return true;
     }
-    if (!runner_effect_of(&probe->rules, reader, &found, target->arena, &effect, err)) {
+    *out = (struct probe_holder){.key = target->key,
+                                 .digest = digest_of(found.item),
+                                 .item = found.item,
+                                 .unchanged = true,
+                                 .settled = true,
+                                 .done = found.pass == probe->pass};
+    if (out->done) {
+        return true;
+    }
+    if (!runner_effect_of(&meeter, &found, target->arena, &effect, err)) {
         return false;
     }
     enum pass_fate fate = effect.result.fate;
-    *out = (struct probe_holder){
-        .key = target->key,
-        .digest = digest_of(found.item),
-        .item = found.item,
-        .unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED,
-        .settled = fate != PASS_MOVE && effect.result.put_count == 0,
-    };
+    out->unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED;
+    out->settled = fate != PASS_MOVE && fate != PASS_FAILED && effect.result.put_count == 0;
     return true;
 }
 
@@ -244,6 +308,20 @@ static bool end_target(const struct probe *probe, struct probe_groups *groups,
     return true;
 }
 
+/* The claim comes to nothing, by what was decided before. */
+static bool is_ruled_out(const struct probe_verdicts *ruled, const struct probe_claim *claim)
+{
+    size_t count = 0;
+    const struct probe_verdict *verdicts =
+        ruled == NULL ? NULL : probe_verdicts_of(ruled, &claim->source, &count);
+    bool out = false;
+    for (size_t i = 0; i < count; i++) {
+        out = out || verdicts[i].ruling == PROBE_FAIL || verdicts[i].ruling == PROBE_LOSE ||
+              (verdicts[i].ruling == PROBE_SKIP && verdicts[i].step == claim->step);
+    }
+    return out;
+}
+
 static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
                        struct target *target, const struct str pair[2], struct error *err)
 {
@@ -251,6 +329,9 @@ static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
     struct probe_claim claim;
     if (!read_claim(&probe->rules.table->keys, pair[1], &key, &claim, err)) {
         return false;
+    }
+    if (is_ruled_out(probe->ruled, &claim)) {
+        return true;
     }
     if (!str_equal(pair[0], buffer_str(&target->order))) {
         if (!end_target(probe, groups, target, err)) {
@@ -300,12 +381,29 @@ static bool judge(const struct probe *probe, struct arena *arena, struct probe_v
     return ok;
 }
 
-bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
-               struct arena *arena, struct probe_verdicts *out, struct error *err)
+/* Which puts are no write can be told only when it is known who puts nothing. */
+static bool count_merged(struct probe *probe, struct arena *arena, struct probe_verdicts *out,
+                         struct error *err)
 {
-    struct probe probe = {.session = session, .rules = *rules};
-    probe.rules.rehearsed = true; /* what the table would refuse wants no key */
-    bool ok = read_table(&probe, err) && judge(&probe, arena, out, err);
+    struct probe_verdicts again;
+    if (out->count == 0 || !probe->rules.facts->puts) {
+        return true;
+    }
+    probe->ruled = out;
+    if (!judge(probe, arena, &again, err)) {
+        return false;
+    }
+    out->merged = again.merged;
+    return true;
+}
+
+bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
+               uint64_t pass, struct probe_verdicts *out, struct error *err)
+{
+    struct arena *arena = session->arena;
+    struct probe probe = {.session = session, .rules = *rules, .pass = pass};
+    bool ok = read_table(&probe, err) && judge(&probe, arena, out, err) &&
+              count_merged(&probe, arena, out, err);
     for (size_t i = 0; i < probe.sorter_count; i++) {
         sorter_free(probe.sorters[i]);
     }

@@ -9,10 +9,11 @@
 #include "migrate/runner_effect.h"
 #include "migrate/runner_session.h"
 
-/* Finds the verdicts, in the arena; nothing is written to the table.
+/* Finds the verdicts, in the session's arena; nothing is written to the table.
  *   rules  `verdicts` must be NULL
+ *   pass   its number: items that an earlier attempt wrote want no keys any more
  * ERROR_STOPPED: asked to stop. What reading and sorting return. */
 MUST_CHECK bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
-                          struct arena *arena, struct probe_verdicts *out, struct error *err);
+                          uint64_t pass, struct probe_verdicts *out, struct error *err);
 
 #endif

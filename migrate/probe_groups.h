@@ -19,6 +19,7 @@ struct probe_claim {
     struct key source; /* its key before the pass */
     uint32_t step;
     bool puts;          /* else it moves there itself */
+    bool unsteady;      /* if it kept its key by on_collision, its other claims would not stand */
     uint64_t digest;    /* of the item that would stand there */
     struct value newer; /* of the attribute that keep_newer names, in that item */
 };
@@ -29,7 +30,8 @@ struct probe_holder {
     uint64_t digest;
     struct value item;
     bool unchanged; /* the pass leaves it as it is */
-    bool settled;   /* the pass neither moves it nor lets it put items */
+    bool settled;   /* the pass neither moves it nor lets it put items, and it is no item error */
+    bool done; /* an earlier attempt at the pass wrote it: it has beaten puts that come again */
 };
 
 struct probe_groups;
@@ -45,7 +47,8 @@ void probe_groups_end(struct probe_groups *groups, const struct key *target,
                       const struct probe_holder *holder);
 
 /* The verdicts, in the arena, when all targets are through. An item that fails by one of its claims
- * fails whole, and so do the groups that it would have decided. */
+ * fails whole, and so do the groups that it would have decided. What is merged is right if no
+ * verdict leaves a put out. */
 void probe_groups_rule(struct probe_groups *groups, struct arena *arena,
                        struct probe_verdicts *out);
 

@@ -252,18 +252,18 @@ static bool read_done(const struct control *control, struct arena *arena,
 }
 
 bool probe_verdicts_load(struct store_reader *reader, struct str prefix, struct arena *arena,
-                         struct probe_verdicts *out, bool *done, struct error *err)
+                         struct probe_verdicts *out, struct error *err)
 {
     struct control *controls = NULL;
     size_t count = 0;
     uint64_t expected = 0;
-    *done = false;
     if (!store_control_list(reader, prefix, arena, &controls, &count, err)) {
         return false;
     }
     /* "done" sorts behind the digits of the chunks. */
     struct str last = arena_format(arena, "%.*sdone", STR_ARG(prefix));
     if (count == 0 || !str_equal(controls[count - 1].name, last)) {
+        *out = (struct probe_verdicts){.list = NULL};
         return true;
     }
     struct probe_verdicts read = {.count = 0};
@@ -283,6 +283,5 @@ bool probe_verdicts_load(struct store_reader *reader, struct str prefix, struct 
     }
     probe_verdicts_sort(&read);
     *out = read;
-    *done = true;
     return true;
 }

@@ -40,6 +40,7 @@ struct probe_verdicts {
     size_t step_count;
 };
 
+/* hash_128() of the encoded key. */
 void probe_digest(const struct key *key, unsigned char out[PROBE_DIGEST_BYTES]);
 
 /* Sorts the list, which is what makes it one. */
@@ -59,9 +60,9 @@ struct str probe_prefix(uint32_t version, uint32_t stage, struct arena *arena);
 MUST_CHECK bool probe_verdicts_save(struct store *store, struct str prefix,
                                     const struct probe_verdicts *verdicts, struct error *err);
 
-/* Reads them, in the arena. *done is false where no complete set is there. ERROR_DAMAGED. */
+/* Reads them, in the arena; out->list is NULL where no complete set is there. ERROR_DAMAGED. */
 MUST_CHECK bool probe_verdicts_load(struct store_reader *reader, struct str prefix,
-                                    struct arena *arena, struct probe_verdicts *out, bool *done,
+                                    struct arena *arena, struct probe_verdicts *out,
                                     struct error *err);
 
 #endif

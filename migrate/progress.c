@@ -12,9 +12,7 @@ enum { SECOND_MS = 1000, REDRAW_MS = 100, LINE_MS = 5000, BAR_CHARACTERS = 24, P
 struct progress {
     struct invocation *invocation;
     struct arena *scratch; /* for one line */
-    const char *phase;
-    uint64_t total;
-    uint64_t done;
+    struct progress_state state;
     uint64_t started_ms;
     uint64_t shown_ms; /* when a line was last shown */
     bool is_terminal;
@@ -40,28 +38,40 @@ static void add_bar(struct buffer *line, uint64_t percent, size_t bar)
 }
 
 /* done * PERCENT would overflow only where the table could not exist. */
-struct str progress_line(struct arena *arena, const char *phase, uint64_t done, uint64_t total,
-                         uint64_t elapsed_ms, size_t bar)
+static void add_share(struct buffer *line, struct arena *arena, struct progress_state state,
+                      size_t bar)
+{
+    uint64_t percent = state.done >= state.total ? PERCENT : state.done * PERCENT / state.total;
+    if (bar > 0) {
+        add_bar(line, percent, bar);
+    }
+    buffer_format(line, "%" PRIu64 " %%  %.*s of %.*s", percent,
+                  STR_ARG(report_count(arena, state.done)),
+                  STR_ARG(report_count(arena, state.total)));
+}
+
+static void add_speed(struct buffer *line, struct arena *arena, struct progress_state state)
+{
+    uint64_t per_second = state.done * SECOND_MS / state.elapsed_ms;
+    buffer_format(line, "  %.*s/s", STR_ARG(report_count(arena, per_second)));
+    if (state.done < state.total) {
+        double left = (double)(state.total - state.done);
+        uint64_t left_ms = (uint64_t)((double)state.elapsed_ms * left / (double)state.done);
+        buffer_format(line, "  ETA %.*s", STR_ARG(report_duration(arena, left_ms)));
+    }
+}
+
+struct str progress_line(struct arena *arena, struct progress_state state, size_t bar)
 {
     struct buffer line = {0};
-    buffer_format(&line, "%s  ", phase);
-    if (total > 0) {
-        uint64_t percent = done >= total ? PERCENT : done * PERCENT / total;
-        if (bar > 0) {
-            add_bar(&line, percent, bar);
-        }
-        buffer_format(&line, "%" PRIu64 " %%  %.*s of %.*s", percent,
-                      STR_ARG(report_count(arena, done)), STR_ARG(report_count(arena, total)));
+    buffer_format(&line, "%s  ", state.phase);
+    if (state.total > 0) {
+        add_share(&line, arena, state, bar);
     } else {
-        buffer_add(&line, report_count(arena, done));
+        buffer_add(&line, report_count(arena, state.done));
     }
-    if (elapsed_ms > 0 && done > 0) {
-        buffer_format(&line, "  %.*s/s",
-                      STR_ARG(report_count(arena, done * SECOND_MS / elapsed_ms)));
-    }
-    if (elapsed_ms > 0 && done > 0 && done < total) {
-        uint64_t left_ms = (uint64_t)((double)elapsed_ms * (double)(total - done) / (double)done);
-        buffer_format(&line, "  ETA %.*s", STR_ARG(report_duration(arena, left_ms)));
+    if (state.elapsed_ms > 0 && state.done > 0) {
+        add_speed(&line, arena, state);
     }
     struct str text = arena_copy(arena, buffer_str(&line));
     buffer_free(&line);
@@ -73,8 +83,7 @@ struct progress *progress_open(struct invocation *invocation, const char *phase,
     struct progress *progress = arena_zero(invocation->arena, sizeof *progress);
     progress->invocation = invocation;
     progress->scratch = arena_new();
-    progress->phase = phase;
-    progress->total = total;
+    progress->state = (struct progress_state){.phase = phase, .total = total};
     progress->started_ms = now_ms();
     progress->shown_ms = progress->started_ms;
     progress->is_terminal = isatty(fileno(invocation->messages)) == 1;
@@ -84,9 +93,9 @@ struct progress *progress_open(struct invocation *invocation, const char *phase,
 static void show(struct progress *progress, uint64_t now)
 {
     arena_reset(progress->scratch);
-    struct str line =
-        progress_line(progress->scratch, progress->phase, progress->done, progress->total,
-                      now - progress->started_ms, progress->is_terminal ? BAR_CHARACTERS : 0);
+    progress->state.elapsed_ms = now - progress->started_ms;
+    struct str line = progress_line(progress->scratch, progress->state,
+                                    progress->is_terminal ? BAR_CHARACTERS : 0);
     if (progress->is_terminal) {
         (void)fprintf(progress->invocation->messages, "\r%.*s\033[K", STR_ARG(line));
     } else {
@@ -99,7 +108,7 @@ static void show(struct progress *progress, uint64_t now)
 
 void progress_set(struct progress *progress, uint64_t done)
 {
-    progress->done = done;
+    progress->state.done = done;
     if (progress->invocation->quiet) {
         return;
     }

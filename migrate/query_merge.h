@@ -22,6 +22,7 @@ struct query_merge *query_merge_open(struct store_reader *reader, const struct k
 /* The next item, valid until the next call; missing after the last. What store_query() returns. */
 MUST_CHECK bool query_merge_next(struct query_merge *merge, struct value *out, struct error *err);
 
+/* Frees it; the reader is free for others. */
 void query_merge_close(struct query_merge *merge);
 
 #endif

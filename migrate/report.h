@@ -45,10 +45,16 @@ struct progress *progress_open(struct invocation *invocation, const char *phase,
 void progress_set(struct progress *progress, uint64_t done);
 void progress_close(struct progress *progress);
 
+/* How far a phase has come. */
+struct progress_state {
+    const char *phase;
+    uint64_t done;
+    uint64_t total; /* 0: not known */
+    uint64_t elapsed_ms;
+};
+
 /* One such line, as progress_set() shows it: "sorting  45 %  1,234 of 2,700  512/s  ETA 3.4 s".
- *   total     0: not known
- *   bar       characters of the bar; 0: none */
-struct str progress_line(struct arena *arena, const char *phase, uint64_t done, uint64_t total,
-                         uint64_t elapsed_ms, size_t bar);
+ *   bar  characters of the bar; 0: none */
+struct str progress_line(struct arena *arena, struct progress_state state, size_t bar);
 
 #endif

@@ -32,10 +32,9 @@ static bool find_way(struct retreat *retreat, const struct plan *plan, struct er
                          "%s was changed after it was applied: its hash was %.*s and is %.*s",
                          plan->file, STR_ARG(record->hash), STR_ARG(plan->hash));
     }
-    struct table_desc table = retreat->session->table;
+    struct compile_target target = {record, retreat->session->table};
     retreat->plan = plan;
-    return runner_compile(&plan->rollback, record, &table, retreat->session->arena,
-                          &retreat->stages, err);
+    return runner_compile(&plan->rollback, &target, retreat->session->arena, &retreat->stages, err);
 }
 
 /* What the plan's own run kept is forgotten with the same commit. */
@@ -46,6 +45,7 @@ static bool begin(const struct retreat *retreat, struct error *err)
     struct arena *arena = session->arena;
     record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
     record->fault_count = 0;
+    record->violating = 0;
     record->who = ledger_who(arena);
     record->attempts++;
     if (record->state == RUN_ROLLING_BACK) {
@@ -103,7 +103,7 @@ static bool go_by_undo_log(const struct retreat *retreat, struct error *err)
 static bool go_by_steps(const struct retreat *retreat, bool *failed, struct error *err)
 {
     struct runner_session *session = retreat->session;
-    if (!runner_roll_back(session, retreat->plan, &retreat->stages, retreat->record, failed, err)) {
+    if (!runner_roll_back(session, retreat->plan, &retreat->stages, failed, err)) {
         return false;
     }
     if (*failed) {

@@ -32,6 +32,9 @@ struct touched {
 
 /* What one commit takes back: a part of a frame. */
 struct chunk {
+    const struct undo_record *records; /* in the order of the log */
+    size_t record_count;
+    struct stored_item *standing; /* under both keys of the records, newest first */
     struct arena *arena;
     struct effect *effects; /* room for CHUNK_RECORDS */
     size_t count;
@@ -48,11 +51,10 @@ static bool read_records(const struct rollback_undo *undo, struct str rest, stru
     bool ok = true;
     while (ok && rest.len > 0) {
         struct undo_record record;
-        size_t size = 0;
-        ok = undo_read(undo->keys, rest, frame->arena, &record, &size, err);
+        ok = undo_read(undo->keys, rest, frame->arena, &record, err);
         if (ok) {
             buffer_add(&records, (struct str){(const char *)&record, sizeof record});
-            rest = (struct str){rest.ptr + size, rest.len - size};
+            rest = (struct str){rest.ptr + record.len, rest.len - record.len};
         }
     }
     frame->count = records.len / sizeof *frame->records;
@@ -197,19 +199,17 @@ static bool take_back(const struct rollback_undo *undo, struct chunk *chunk,
 
 /* ---------------------------------------------------------------- a chunk */
 
-/* What stands under both keys of the records, newest first. */
-static bool read_standing(const struct rollback_undo *undo, const struct undo_record *records,
-                          size_t count, struct arena *arena, struct stored_item **out,
-                          struct error *err)
+static bool read_standing(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
 {
-    struct key *keys = arena_alloc(arena, 2 * count * sizeof *keys);
-    *out = arena_alloc(arena, 2 * count * sizeof **out);
+    size_t count = chunk->record_count;
+    struct key *keys = arena_alloc(chunk->arena, 2 * count * sizeof *keys);
+    chunk->standing = arena_alloc(chunk->arena, 2 * count * sizeof *chunk->standing);
     for (size_t i = 0; i < count; i++) {
-        const struct undo_record *record = &records[count - 1 - i];
+        const struct undo_record *record = &chunk->records[count - 1 - i];
         keys[2 * i] = *newest_key(record);
         keys[2 * i + 1] = record->key;
     }
-    return store_get(undo->reader, keys, 2 * count, arena, *out, err);
+    return store_get(undo->reader, keys, 2 * count, chunk->arena, chunk->standing, err);
 }
 
 static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
@@ -219,6 +219,7 @@ static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, 
                           .count = chunk->count,
                           .controls = &control,
                           .control_count = 1,
+                          .restores = true,
                           .arena = chunk->arena};
     if (!store_commit(undo->store, &batch, err) || !store_flush(undo->store, err)) {
         return false;
@@ -244,16 +245,17 @@ static bool run_chunk(const struct rollback_undo *undo, const struct frame *fram
     struct ledger_record *record = undo->record;
     size_t end = frame->count - (size_t)record->undo_skip;
     size_t count = end < CHUNK_RECORDS ? end : CHUNK_RECORDS;
-    struct stored_item *standing = NULL;
-    struct chunk chunk = {.arena = arena,
+    struct chunk chunk = {.records = frame->records + end - count,
+                          .record_count = count,
+                          .arena = arena,
                           .effects = arena_alloc(arena, CHUNK_RECORDS * sizeof *chunk.effects),
                           .touched = arena_zero(arena, TOUCHED_SLOTS * sizeof *chunk.touched)};
-    if (!read_standing(undo, frame->records + end - count, count, arena, &standing, err)) {
+    if (!read_standing(undo, &chunk, err)) {
         return false;
     }
     size_t taken = 0;
     while (taken < count &&
-           take_back(undo, &chunk, &frame->records[end - 1 - taken], &standing[2 * taken])) {
+           take_back(undo, &chunk, &chunk.records[count - 1 - taken], &chunk.standing[2 * taken])) {
         taken++;
     }
     assert(taken > 0 || count == 0); /* the first record meets an empty chunk */

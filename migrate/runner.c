@@ -38,6 +38,7 @@ static void clear_faults(struct ledger_record *record, struct arena *arena)
 {
     record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
     record->fault_count = 0;
+    record->violating = 0;
 }
 
 static void begin_record(const struct run *run)
@@ -107,23 +108,12 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
 {
     struct runner_session *session = run->session;
     struct str prefix = probe_prefix(run->plan->version, run->record->stage, session->arena);
-    bool done = false;
-    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, &done, err)) {
+    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, err)) {
         return false;
     }
-    return done || (ledger_forget(session->store, session->reader, prefix, err) &&
-                    probe_run(session, rules, session->arena, out, err) &&
-                    probe_verdicts_save(session->store, prefix, out, err));
-}
-
-static bool has_failed(const struct ledger_step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].counts.failed > 0) {
-            return true;
-        }
-    }
-    return false;
+    return out->list != NULL || (ledger_forget(session->store, session->reader, prefix, err) &&
+                                 probe_run(session, rules, run->record->pass, out, err) &&
+                                 probe_verdicts_save(session->store, prefix, out, err));
 }
 
 static bool run_pass(const struct run *run, const struct compiled_stage *stage, bool *failed,
@@ -157,7 +147,7 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
         .fault_count = &record->fault_count,
     };
     bool ok = runner_pass_run(&pass, err);
-    *failed = has_failed(steps, pass.run.step_count);
+    *failed = ledger_steps_failed(steps, pass.run.step_count);
     return ok || (err->code == ERROR_ITEM && *failed);
 }
 
@@ -166,13 +156,13 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
 static bool create_index(const struct run *run, const struct stage *stage, bool *failed,
                          struct error *err)
 {
-    struct scan_options scan = runner_session_scan(run->session);
     struct index_counts counts = {0};
     if (table_index(&run->session->table, stage->index.name) == NULL) {
-        if (!runner_index_check(run->session, &scan, stage, run->record, &counts, err)) {
+        if (!runner_index_check(run->session, stage, run->record, &counts, err)) {
             return false;
         }
         *failed = counts.violating > 0 && !stage->leave_out;
+        run->record->violating = *failed ? counts.violating : 0;
     }
     return *failed || runner_index_create(run->session, stage, run->record, err);
 }
@@ -257,12 +247,12 @@ bool runner_apply(struct runner_session *session, const struct plan *plan,
 }
 
 bool runner_roll_back(struct runner_session *session, const struct plan *plan,
-                      const struct compiled_stages *stages, struct ledger_record *record,
-                      bool *failed, struct error *err)
+                      const struct compiled_stages *stages, bool *failed, struct error *err)
 {
-    struct run run = {session, plan, stages, record, 0, false};
-    assert(record->state == RUN_ROLLING_BACK);
-    clear_faults(record, session->arena);
+    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version),
+                      0,       false};
+    assert(run.record != NULL && run.record->state == RUN_ROLLING_BACK);
+    clear_faults(run.record, session->arena);
     return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
 }
 

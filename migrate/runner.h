@@ -23,8 +23,8 @@ MUST_CHECK bool runner_apply(struct runner_session *session, const struct plan *
  * *failed is true where item errors were met: the record has them, and the same call takes the pass
  * up again. */
 MUST_CHECK bool runner_roll_back(struct runner_session *session, const struct plan *plan,
-                                 const struct compiled_stages *stages, struct ledger_record *record,
-                                 bool *failed, struct error *err);
+                                 const struct compiled_stages *stages, bool *failed,
+                                 struct error *err);
 
 /* What a sweep came to. */
 struct runner_swept {

@@ -67,33 +67,40 @@ static bool check_step(const struct stage *stage, const struct ledger_record *re
                        INDEXES_MAX);
 }
 
-bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,
-                    struct table_desc *table, struct arena *arena, struct compiled_stages *out,
-                    struct error *err)
+static bool compile_stage(struct compile_target *target, const struct pass_table *keys,
+                          struct arena *arena, struct compiled_stage *stage, struct error *err)
+{
+    if (stage->stage->kind != STAGE_PASS) {
+        if (!check_step(stage->stage, target->record, &target->table, err)) {
+            return false;
+        }
+        runner_compile_step(stage->stage, &target->table, arena);
+        return true;
+    }
+    if (!pass_compile(stage->stage, keys, arena, &stage->pass, err)) {
+        return false;
+    }
+    stage->facts = pass_facts(stage->pass);
+    return true;
+}
+
+bool runner_compile(const struct stage_list *stages, struct compile_target *target,
+                    struct arena *arena, struct compiled_stages *out, struct error *err)
 {
     struct pass_table *keys = arena_alloc(arena, sizeof *keys);
-    const struct table_desc *before =
-        memcpy(arena_alloc(arena, sizeof *table), table, sizeof *table);
+    struct table_desc *before = arena_alloc(arena, sizeof *before);
+    *before = target->table;
     struct compiled_stage *list = arena_zero(arena, (stages->count + 1) * sizeof *list);
     size_t steps = 0;
     if (!pass_table_init(before, stages, arena, keys, err)) {
         return false;
     }
     for (size_t i = 0; i < stages->count; i++) {
-        const struct stage *stage = &stages->stages[i];
-        list[i] = (struct compiled_stage){.stage = stage, .first_step = steps};
-        if (stage->kind != STAGE_PASS) {
-            if (!check_step(stage, record, table, err)) {
-                return false;
-            }
-            runner_compile_step(stage, table, arena);
-            continue;
-        }
-        if (!pass_compile(stage, keys, arena, &list[i].pass, err)) {
+        list[i] = (struct compiled_stage){.stage = &stages->stages[i], .first_step = steps};
+        if (!compile_stage(target, keys, arena, &list[i], err)) {
             return false;
         }
-        list[i].facts = pass_facts(list[i].pass);
-        steps += stage->step_count;
+        steps += stages->stages[i].step_count;
     }
     *out = (struct compiled_stages){list, stages->count, steps};
     return true;

@@ -26,13 +26,18 @@ struct compiled_stages {
     size_t step_count;
 };
 
-/* Compiles the stages and makes of *table what they will make of it, in the arena.
- *   record  of an earlier attempt, or NULL: nothing is expected of indexes that it made or dropped
+/* What a plan will meet. */
+struct compile_target {
+    const struct ledger_record *record; /* of an earlier attempt, or NULL: nothing is expected of
+                                           indexes that it made or dropped */
+    struct table_desc table;
+};
+
+/* Compiles the stages and makes of target->table what they will make of it, in the arena.
  * ERROR_PLAN: what pass_compile() refuses; an index that is made twice or dropped without being
  * there; too many indexes. */
-MUST_CHECK bool runner_compile(const struct stage_list *stages, const struct ledger_record *record,
-                               struct table_desc *table, struct arena *arena,
-                               struct compiled_stages *out, struct error *err);
+MUST_CHECK bool runner_compile(const struct stage_list *stages, struct compile_target *target,
+                               struct arena *arena, struct compiled_stages *out, struct error *err);
 
 /* Makes of *table what the table step will make of it, in the arena; nothing else is checked. */
 void runner_compile_step(const struct stage *stage, struct table_desc *table, struct arena *arena);

@@ -1,6 +1,5 @@
 #include "migrate/runner_effect.h"
 
-#include "engine/item/item.h"
 #include "engine/item/key.h"
 
 #include <string.h>
@@ -14,6 +13,11 @@ static bool look_up(void *context, const struct key *key, struct arena *arena, s
     }
     *out = found.item;
     return true;
+}
+
+static bool would_change(const struct pass_result *result)
+{
+    return result->fate != PASS_UNCHANGED || result->put_count > 0;
 }
 
 /* What a meeting needs besides its result. */
@@ -59,18 +63,14 @@ size_t runner_effect_writer(const unsigned char *outcomes, size_t step_count)
     return step < step_count ? step : 0;
 }
 
-/* The item is an error of that step, or of the first that matched, and stays as it was. */
+/* The item is an error of that step, or of the first that wrote, and stays as it was. */
 static void fail(const struct meeting *meeting, size_t step, struct str reason,
                  struct runner_effect *out)
 {
     unsigned char *outcomes = no_outcomes(meeting);
     size_t count = meeting->rules->facts->step_count;
-    size_t matched = 0;
-    while (matched < count && out->result.outcomes[matched] == STEP_NOT_MATCHED) {
-        matched++;
-    }
-    if (out->result.outcomes[step] == STEP_NOT_MATCHED && matched < count) {
-        step = matched;
+    if (step >= count || out->result.outcomes[step] != STEP_WRITTEN) {
+        step = runner_effect_writer(out->result.outcomes, count);
     }
     outcomes[step] = STEP_FAILED;
     *out = (struct runner_effect){.result = {.fate = PASS_FAILED,
@@ -152,30 +152,39 @@ static bool is_ruled(struct verdicts_here here, enum probe_ruling ruling, size_t
     return false;
 }
 
+/* Which steps the verdicts leave out; an item that keeps its key keeps it through all of them. */
+static bool list_left_out(const struct pass_facts *facts, struct verdicts_here here, bool *skip)
+{
+    bool any = false;
+    bool keeps_key = false;
+    for (size_t i = 0; i < facts->step_count; i++) {
+        skip[i] = is_ruled(here, PROBE_SKIP, i);
+        any = any || skip[i];
+        keeps_key = keeps_key || (skip[i] && facts->steps[i].rekeys);
+    }
+    for (size_t i = 0; keeps_key && i < facts->step_count; i++) {
+        skip[i] = skip[i] || facts->steps[i].rekeys;
+    }
+    return any;
+}
+
 static bool leave_out(const struct meeting *meeting, struct verdicts_here here,
                       struct runner_effect *out, struct error *err)
 {
-    size_t count = meeting->rules->facts->step_count;
-    bool *skip = arena_zero(meeting->arena, count * sizeof *skip);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        skip[i] = is_ruled(here, PROBE_SKIP, i);
-        any = any || skip[i];
-    }
-    return !any || put_through(meeting, skip, &out->result, err);
+    const struct pass_facts *facts = meeting->rules->facts;
+    bool *skip = arena_zero(meeting->arena, facts->step_count * sizeof *skip);
+    return !list_left_out(facts, here, skip) || put_through(meeting, skip, &out->result, err);
 }
 
 static bool obey(const struct meeting *meeting, struct verdicts_here here,
                  struct runner_effect *out, struct error *err)
 {
-    const struct pass_result *result = &out->result;
-    bool changes = result->fate != PASS_UNCHANGED || result->put_count > 0;
-    if (here.count == 0 || result->fate == PASS_FAILED) {
+    if (here.count == 0 || out->result.fate == PASS_FAILED) {
         return true;
     }
     switch (here.list[0].ruling) {
     case PROBE_FAIL:
-        if (changes) {
+        if (would_change(&out->result)) {
             fail(meeting, here.list[0].step, here.list[0].reason, out);
         }
         return true;
@@ -204,21 +213,6 @@ static struct verdicts_here verdicts_on(const struct meeting *meeting)
 }
 
 /* ---------------------------------------------------------------- writes */
-
-bool runner_item_fits(const struct table_desc *table, struct value item, struct error *err)
-{
-    struct key key;
-    if (!item_check_limits(item, err) || !key_of_item(&table->keys, item, &key, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < table->index_count; i++) {
-        bool present = false;
-        if (!key_of_index(&table->indexes[i].keys, item, &key, &present, err)) {
-            return error_wrap(err, "index %.*s", STR_ARG(table->indexes[i].name));
-        }
-    }
-    return true;
-}
 
 static bool add_put(const struct meeting *meeting, struct verdicts_here here,
                     const struct pass_put *put, struct runner_effect *out, struct error *err)
@@ -283,44 +277,23 @@ static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
     return true;
 }
 
-static void rehearse(const struct meeting *meeting, struct runner_effect *out)
+bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_item *item,
+                      struct arena *arena, struct runner_effect *out, struct error *err)
 {
-    struct error refusal = {0};
-    for (size_t i = 0; i < out->write_count; i++) {
-        const struct write *write = &out->writes[i];
-        if (write->kind != WRITE_DELETE &&
-            !runner_item_fits(meeting->rules->table, write->item, &refusal)) {
-            size_t step =
-                runner_effect_writer(out->result.outcomes, meeting->rules->facts->step_count);
-            fail(meeting, step, (struct str){refusal.text, strlen(refusal.text)}, out);
-            return;
-        }
-    }
-}
-
-bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
-                      const struct stored_item *item, struct arena *arena,
-                      struct runner_effect *out, struct error *err)
-{
-    struct meeting meeting = {.rules = rules, .reader = reader, .item = item, .arena = arena};
+    const struct runner_rules *rules = meeter->rules;
+    struct meeting meeting = {
+        .rules = rules, .reader = meeter->reader, .item = item, .arena = arena};
     *out = (struct runner_effect){.write_count = 0};
     if (!put_through(&meeting, NULL, &out->result, err)) {
         return false;
     }
     bool ruled = rules->verdicts != NULL && rules->verdicts->count > 0;
-    bool changes = out->result.fate != PASS_UNCHANGED || out->result.put_count > 0;
-    if (!ruled && !changes) {
+    if (!ruled && !would_change(&out->result)) {
         return true;
     }
     if (!key_of_item(&rules->table->keys, item->item, &meeting.key, err)) {
         return error_wrap(err, "an item of the table");
     }
     struct verdicts_here here = verdicts_on(&meeting);
-    if (!obey(&meeting, here, out, err) || !add_writes(&meeting, here, out, err)) {
-        return false;
-    }
-    if (rules->rehearsed) {
-        rehearse(&meeting, out);
-    }
-    return true;
+    return obey(&meeting, here, out, err) && add_writes(&meeting, here, out, err);
 }

@@ -19,7 +19,12 @@ struct runner_rules {
     const struct pass_facts *facts;
     const struct table_desc *table;
     const struct probe_verdicts *verdicts; /* NULL: none yet */
-    bool rehearsed; /* nothing is committed, so what the store would refuse is found here */
+};
+
+/* What one thread puts items through. */
+struct runner_meeter {
+    const struct runner_rules *rules;
+    struct store_reader *reader; /* for look-ups */
 };
 
 struct runner_effect {
@@ -30,11 +35,9 @@ struct runner_effect {
 };
 
 /* Puts the item through the pass. What *out holds is in the arena or in the item.
- *   reader  for look-ups
  * Returns false only for what is no item error. */
-MUST_CHECK bool runner_effect_of(const struct runner_rules *rules, struct store_reader *reader,
-                                 const struct stored_item *item, struct arena *arena,
-                                 struct runner_effect *out, struct error *err);
+MUST_CHECK bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_item *item,
+                                 struct arena *arena, struct runner_effect *out, struct error *err);
 
 /* Adds each step's outcome to its counts, or takes it out again. */
 void runner_effect_count(const unsigned char *outcomes, size_t step_count,
@@ -44,9 +47,5 @@ void runner_effect_uncount(const unsigned char *outcomes, size_t step_count,
 
 /* The step that a refusal by the store is put down to: the first that wrote. */
 size_t runner_effect_writer(const unsigned char *outcomes, size_t step_count);
-
-/* ERROR_ITEM, ERROR_LIMIT: what the table would refuse to hold. */
-MUST_CHECK bool runner_item_fits(const struct table_desc *table, struct value item,
-                                 struct error *err);
 
 #endif

@@ -23,10 +23,10 @@ static void note_finding(void *context, struct str finding)
     }
 }
 
-bool runner_index_check(const struct runner_session *session, const struct scan_options *scan,
-                        const struct stage *stage, struct ledger_record *record,
-                        struct index_counts *out, struct error *err)
+bool runner_index_check(const struct runner_session *session, const struct stage *stage,
+                        struct ledger_record *record, struct index_counts *out, struct error *err)
 {
+    struct scan_options scan = runner_session_scan(session);
     struct arena *arena = session->arena;
     struct findings findings = {
         record, arena, arena_format(arena, "create_index %.*s", STR_ARG(stage->index.name))};
@@ -34,7 +34,7 @@ bool runner_index_check(const struct runner_session *session, const struct scan_
                                 .report_max = stage->leave_out ? 0 : LEDGER_FAULTS_MAX,
                                 .report = note_finding,
                                 .context = &findings};
-    return index_check_run(scan, &check, out, err);
+    return index_check_run(&scan, &check, out, err);
 }
 
 /* ---------------------------------------------------------------- changing */

@@ -11,10 +11,8 @@
 
 #include <stdbool.h>
 
-/* Reads the table for items that violate the index's keys. Examples are added to the faults.
- *   scan  store, workers, segments and stop are used */
-MUST_CHECK bool runner_index_check(const struct runner_session *session,
-                                   const struct scan_options *scan, const struct stage *stage,
+/* Reads the table for items that violate the index's keys. Examples are added to the faults. */
+MUST_CHECK bool runner_index_check(const struct runner_session *session, const struct stage *stage,
                                    struct ledger_record *record, struct index_counts *out,
                                    struct error *err);
 
@@ -29,8 +27,8 @@ MUST_CHECK bool runner_index_drop(struct runner_session *session, const struct s
 /* Fills the indexes that are declared only, and makes them ACTIVE. */
 MUST_CHECK bool runner_index_finish(struct runner_session *session, struct error *err);
 
-/* Takes back the record's changes: first drops what was made, then (`again`) makes and fills what
- * was dropped. Repeatable. */
+/* Takes back the record's changes: first drops what was made, then makes and fills what was
+ * dropped. Repeatable. */
 MUST_CHECK bool runner_index_drop_made(struct runner_session *session,
                                        const struct ledger_record *record, struct error *err);
 MUST_CHECK bool runner_index_make_dropped(struct runner_session *session,

@@ -24,12 +24,6 @@ struct writing {
     struct progress *progress;
 };
 
-/* What a thread needs. */
-struct meeter {
-    const struct runner_rules *rules;
-    struct store_reader *reader;
-};
-
 static size_t step_count(const struct writing *writing)
 {
     return writing->pass->run.step_count;
@@ -41,8 +35,8 @@ static bool meeter_open(void *context, struct store_reader *reader, void **out, 
 {
     (void)err;
     const struct writing *writing = context;
-    struct meeter *meeter = heap_alloc(sizeof *meeter);
-    *meeter = (struct meeter){writing->pass->rules, reader};
+    struct runner_meeter *meeter = heap_alloc(sizeof *meeter);
+    *meeter = (struct runner_meeter){writing->pass->rules, reader};
     *out = meeter;
     return true;
 }
@@ -50,9 +44,9 @@ static bool meeter_open(void *context, struct store_reader *reader, void **out, 
 static bool meet_item(void *worker, const struct stored_item *item, struct scan_result *out,
                       struct error *err)
 {
-    const struct meeter *meeter = worker;
+    const struct runner_meeter *meeter = worker;
     struct runner_effect effect;
-    if (!runner_effect_of(meeter->rules, meeter->reader, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(meeter, item, out->arena, &effect, err)) {
         return false;
     }
     runner_tally_add(meeter->rules, &effect, item, out);

@@ -122,12 +122,19 @@ void runner_report_faults(struct invocation *invocation, const struct item_fault
 void runner_report_record(struct invocation *invocation, const struct ledger_record *record)
 {
     struct str name = runner_report_name(record->version, record->name, invocation->arena);
-    uint64_t faults = runner_report_failed(record->steps, record->step_count);
+    uint64_t errors = runner_report_failed(record->steps, record->step_count);
     (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
     runner_report_steps(invocation, record->steps, record->step_count);
-    if (record->fault_count > 0) {
-        struct str count = report_count(invocation->arena, faults);
+    if (errors > 0) {
+        struct str count = report_count(invocation->arena, errors);
         (void)fprintf(invocation->out, "%.*s item errors:\n", STR_ARG(count));
-        runner_report_faults(invocation, record->faults, record->fault_count, faults);
+    } else if (record->violating > 0) {
+        struct str count = report_count(invocation->arena, record->violating);
+        (void)fprintf(invocation->out,
+                      "%.*s items violate the index, which was not made (\"on_violation\": "
+                      "\"leave_out\" would leave them out):\n",
+                      STR_ARG(count));
     }
+    runner_report_faults(invocation, record->faults, record->fault_count,
+                         errors + record->violating);
 }

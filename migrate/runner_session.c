@@ -24,13 +24,14 @@ static const char *choose_temp_dir(const char *wanted)
 bool runner_session_options(struct invocation *invocation, struct runner_session *out,
                             struct error *err)
 {
-    uint64_t workers = 0;
-    uint64_t segments = 0;
-    if (!invocation_number(invocation, "workers", 1, WORKERS_MAX, default_workers(), &workers,
+    uint64_t workers = default_workers();
+    uint64_t segments = SEGMENTS_DEFAULT;
+    out->max_item_errors = UINT64_MAX;
+    if (!invocation_number(invocation, "workers", (struct number_range){1, WORKERS_MAX}, &workers,
                            err) ||
-        !invocation_number(invocation, "segments", 1, SEGMENTS_MAX, SEGMENTS_DEFAULT, &segments,
-                           err) ||
-        !invocation_number(invocation, "max-item-errors", 0, UINT64_MAX, UINT64_MAX,
+        !invocation_number(invocation, "segments", (struct number_range){1, SEGMENTS_MAX},
+                           &segments, err) ||
+        !invocation_number(invocation, "max-item-errors", (struct number_range){0, UINT64_MAX},
                            &out->max_item_errors, err)) {
         return false;
     }

@@ -18,6 +18,7 @@ struct runner_tally {
     struct step_counts counts[];
 };
 
+/* Of a tally with so many steps. */
 size_t runner_tally_bytes(size_t step_count);
 
 /* Counts the effect in the page's tally, and gives an item error as the result's note, unless the

@@ -31,7 +31,8 @@ static bool find_first(const struct runner_session *session, uint32_t *out, stru
 {
     const struct ledger_record *newest = ledger_newest(&session->ledger);
     uint64_t from = 0;
-    if (!invocation_number(session->invocation, "from", 1, UINT32_MAX, 0, &from, err)) {
+    if (!invocation_number(session->invocation, "from", (struct number_range){1, UINT32_MAX}, &from,
+                           err)) {
         return false;
     }
     const struct ledger_record *named = ledger_find(&session->ledger, (uint32_t)from);
@@ -67,11 +68,10 @@ static void add_plan(cJSON *list, const struct runner_swept *swept)
 static bool sweep_plan(struct runner_session *session, const struct plan *plan, cJSON *list,
                        struct error *err)
 {
-    struct table_desc table = session->table;
+    struct compile_target target = {ledger_find(&session->ledger, plan->version), session->table};
     struct compiled_stages stages;
     struct runner_swept swept;
-    if (!runner_compile(&plan->steps, ledger_find(&session->ledger, plan->version), &table,
-                        session->arena, &stages, err) ||
+    if (!runner_compile(&plan->steps, &target, session->arena, &stages, err) ||
         !runner_sweep(session, plan, &stages, &swept, err)) {
         return false;
     }

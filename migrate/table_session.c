@@ -14,9 +14,7 @@ static bool expect_finished(const struct invocation *invocation, struct store_re
         return false;
     }
     return !unfinished ||
-           error_set(err, ERROR_STORE,
-                     "%s: %.*s\nhint: run the import again; it goes on or begins anew",
-                     invocation->table, STR_ARG(detail));
+           error_set(err, ERROR_STORE, "%s: %.*s", invocation->table, STR_ARG(detail));
 }
 
 static bool run(struct invocation *invocation, bool wants_items, table_session_body *body,

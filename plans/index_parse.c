@@ -67,6 +67,16 @@ static bool parse_sort(const struct parse *parse, const struct json *json)
     return parse_keys(parse, json, keys->sort, &keys->sort_count);
 }
 
+static bool stands_before(const struct str *names, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (str_equal(names[i], names[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse_include(const struct parse *parse, const struct json *json)
 {
     if (!place_expect(&parse->place, json, JSON_ARRAY, parse->err)) {
@@ -81,6 +91,10 @@ static bool parse_include(const struct parse *parse, const struct json *json)
     for (size_t i = 0; i < json->count; i++) {
         if (!place_text(&parse->place, &json->items[i], &names[i], parse->err)) {
             return false;
+        }
+        if (stands_before(names, i)) {
+            return place_error(&parse->place, json->items[i].offset, parse->err,
+                               "expected each attribute once, found %.*s twice", STR_ARG(names[i]));
         }
     }
     parse->stage->index.projection = PROJECT_INCLUDE;
@@ -128,16 +142,6 @@ static const struct {
                {"on_violation", false, parse_violation}};
 
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
-
-static bool stands_before(const struct str *names, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (str_equal(names[i], names[index])) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* DynamoDB refuses an attribute that stands twice in a key. */
 static bool check_keys(const struct place *place, const struct json *json,

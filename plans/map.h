@@ -44,8 +44,7 @@ struct map_assignment {
     struct str name;
     struct place place;
     const struct json *value;
-    const struct json *when; /* NULL: always */
-    struct place when_place;
+    struct placed_json when; /* json NULL: always */
 };
 
 struct map_assignments {
@@ -120,8 +119,7 @@ struct map_item {
     struct place place;
     size_t offset;
     struct map_assignments key;
-    const struct json *when; /* NULL: always */
-    struct place when_place;
+    struct placed_json when; /* json NULL: always */
     struct map_body body;
 };
 
@@ -130,9 +128,8 @@ struct map_entity {
     size_t offset;
     struct map_rows rows;
     struct map_sql where;
-    const struct json *when; /* of all its items; NULL: always */
-    struct place when_place;
-    struct map_body body; /* goes to all its items */
+    struct placed_json when; /* of all its items; json NULL: always */
+    struct map_body body;    /* goes to all its items */
     const struct map_item *items;
     size_t item_count; /* 1 or more */
 };

@@ -78,17 +78,17 @@ struct map_binding {
     size_t entity_count;
 };
 
-struct map_catalogue {
-    map_describe *describe; /* called for each relation that the map names */
+struct map_bind_options {
+    const struct map *map;
+    const struct table_desc *table; /* its index-key attributes are converted to their types */
+    map_describe *describe;         /* called for each relation that the map names */
     void *context;
 };
 
-/* Binds a map.
- *   map, table  borrowed by *out; index-key attributes of the table are converted to their types
+/* Binds a map; what *options points to is borrowed by *out.
  * ERROR_PLAN: a path or column that no relation has, an attribute made twice, a key that is not
  * the table's; and what describe() returns. */
-MUST_CHECK bool map_bind(const struct map *map, const struct table_desc *table,
-                         const struct map_catalogue *catalogue, struct arena *arena,
+MUST_CHECK bool map_bind(const struct map_bind_options *options, struct arena *arena,
                          const struct map_binding **out, struct error *err);
 
 #endif

@@ -19,8 +19,8 @@ struct map_reader map_reader_at(const struct map_reader *reader, const struct js
 /* Each sets *out only if the member is there. */
 MUST_CHECK bool map_read_sql(const struct map_reader *member, struct map_sql *out,
                              struct error *err);
-MUST_CHECK bool map_read_condition(const struct map_reader *member, const struct json **out,
-                                   struct place *place, struct error *err);
+MUST_CHECK bool map_read_condition(const struct map_reader *member, struct placed_json *out,
+                                   struct error *err);
 MUST_CHECK bool map_read_assignments(const struct map_reader *member, struct map_assignments *out,
                                      struct error *err);
 

@@ -76,11 +76,11 @@ bool map_make(const struct map_shape *shape, const struct expr_scope *scope, str
 }
 
 /* The values of rows that have one member at most; returns how many have it. */
-static size_t only_members(const struct value *rows, size_t count, struct value *out)
+static size_t only_members(struct map_values rows, struct value *out)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct value_iter iter = value_members(rows[i]);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct value_iter iter = value_members(rows.list[i]);
         struct attribute member;
         if (value_next(&iter, &member)) {
             out[found++] = member.value;
@@ -101,27 +101,30 @@ static size_t without_nulls(struct value *values, size_t count)
     return kept;
 }
 
-bool map_make_embed(const struct map_embed *embed, const struct value *rows, size_t count,
-                    struct arena *arena, struct value *out, struct error *err)
+static bool make_set(const struct map_embed *embed, struct map_values members, struct arena *arena,
+                     struct value *out, struct error *err)
 {
-    if (embed->kind == MAP_EMBED_ROWS) {
-        *out = count == 0 && embed->omit_empty ? (struct value){NULL, 0}
-                                               : value_list(arena, rows, count);
-        return true;
-    }
-    struct value *values = arena_alloc(arena, (count + 1) * sizeof *values);
-    size_t found = only_members(rows, count, values);
-    if (embed->kind == MAP_EMBED_SET) {
-        found = without_nulls(values, found);
-    }
-    if (found == 0 && (embed->omit_empty || embed->kind == MAP_EMBED_SET)) {
+    if (members.count == 0) {
         *out = (struct value){NULL, 0};
         return true;
     }
-    if (embed->kind == MAP_EMBED_SCALAR) {
-        *out = value_list(arena, values, found);
-        return true;
-    }
-    return value_set(arena, values, found, true, out, err) ||
+    return value_set_merged(arena, members.list, members.count, out, err) ||
            error_wrap(err, "attribute %.*s", STR_ARG(embed->name));
+}
+
+bool map_make_embed(const struct map_embed *embed, struct map_values rows, struct arena *arena,
+                    struct value *out, struct error *err)
+{
+    struct map_values made = rows;
+    if (embed->kind != MAP_EMBED_ROWS) {
+        struct value *values = arena_alloc(arena, (rows.count + 1) * sizeof *values);
+        made = (struct map_values){values, only_members(rows, values)};
+        if (embed->kind == MAP_EMBED_SET) {
+            made.count = without_nulls(values, made.count);
+            return make_set(embed, made, arena, out, err);
+        }
+    }
+    *out = made.count == 0 && embed->omit_empty ? (struct value){NULL, 0}
+                                                : value_list(arena, made.list, made.count);
+    return true;
 }

@@ -25,12 +25,15 @@ struct map_made {
 MUST_CHECK bool map_make(const struct map_shape *shape, const struct expr_scope *scope,
                          struct arena *arena, struct map_made *out, struct error *err);
 
+/* What the rows of an embed made, in order. */
+struct map_values {
+    const struct value *list;
+    size_t count;
+};
+
 /* Makes the value of an embed out of what its rows made: L of M, L of values, or a set; missing
- * where the map leaves it out.
- *   rows  one for each embedded row, in order
- * ERROR_ITEM: set members of mixed types. */
-MUST_CHECK bool map_make_embed(const struct map_embed *embed, const struct value *rows,
-                               size_t count, struct arena *arena, struct value *out,
-                               struct error *err);
+ * where the map leaves it out. ERROR_ITEM: set members of mixed types. */
+MUST_CHECK bool map_make_embed(const struct map_embed *embed, struct map_values rows,
+                               struct arena *arena, struct value *out, struct error *err);
 
 #endif

@@ -1,7 +1,5 @@
 #include "plans/map_internal.h"
 
-#include <string.h>
-
 /* The whole of a "from" object. */
 static bool read_from_object(const struct map_reader *member, struct map_from *out,
                              struct error *err)
@@ -228,32 +226,37 @@ static bool read_embed_kind(const struct map_reader *reader, struct map_embed *o
     return true;
 }
 
-static bool read_embed(const struct map_reader *reader, size_t depth, struct map_embed *out,
-                       struct error *err)
+/* How the rows are found, ordered and cut. */
+static bool read_embed_choice(const struct map_reader *reader, struct map_embed *out,
+                              struct error *err)
 {
-    static const char *const names[] = {"from", "on",    "columns", "set",   "order",  "limit",
-                                        "join", "embed", "as",      "empty", "policy", NULL};
-    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
-        !place_members(&reader->place, reader->json, names, err)) {
-        return false;
-    }
     struct map_reader on = map_reader_member(reader, "on");
     struct map_reader order = map_reader_member(reader, "order");
     struct map_reader limit = map_reader_member(reader, "limit");
     if (on.json == NULL) {
         return place_error(&reader->place, reader->json->offset, err, "expected \"on\": SQL");
     }
-    out->name = reader->json->name;
+    return map_read_sql(&on, &out->on, err) && map_read_sql(&order, &out->order, err) &&
+           (limit.json == NULL || read_limit(&limit, &out->limit, err));
+}
+
+static bool read_embed(const struct map_reader *reader, size_t depth, struct map_embed *out,
+                       struct error *err)
+{
+    static const char *const names[] = {"from", "on",    "columns", "set",   "order",  "limit",
+                                        "join", "embed", "as",      "empty", "policy", NULL};
     struct map_embed_list embeds = {.depth = depth};
-    if (!map_read_rows(reader, &out->rows, err) ||
-        !map_read_body(reader, &embeds, &out->body, err) || !map_read_sql(&on, &out->on, err) ||
-        !map_read_sql(&order, &out->order, err) || !read_embed_kind(reader, out, err) ||
-        (limit.json != NULL && !read_limit(&limit, &out->limit, err))) {
+    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
+        !place_members(&reader->place, reader->json, names, err) ||
+        !read_embed_choice(reader, out, err) || !read_embed_kind(reader, out, err) ||
+        !map_read_rows(reader, &out->rows, err) ||
+        !map_read_body(reader, &embeds, &out->body, err)) {
         return false;
     }
     if (out->body.columns.kind == MAP_COLUMNS_ABSENT && out->body.set.count == 0) {
         out->body.columns = (struct map_columns){.kind = MAP_COLUMNS_ALL, .place = reader->place};
     }
+    out->name = reader->json->name;
     out->rows.embeds = embeds.list;
     out->rows.embed_count = embeds.count;
     return true;
@@ -262,15 +265,11 @@ static bool read_embed(const struct map_reader *reader, size_t depth, struct map
 static struct map_embed *embed_list_add(struct map_embed_list *embeds, struct arena *arena)
 {
     if (embeds->count == embeds->capacity) {
-        size_t capacity = embeds->capacity == 0 ? 4 : embeds->capacity * 2;
-        struct map_embed *list = arena_zero(arena, capacity * sizeof *list);
-        if (embeds->count > 0) {
-            memcpy(list, embeds->list, embeds->count * sizeof *list);
-        }
-        embeds->list = list;
-        embeds->capacity = capacity;
+        embeds->list = arena_grow(arena, embeds->list, sizeof *embeds->list, &embeds->capacity);
     }
-    return &embeds->list[embeds->count++];
+    struct map_embed *embed = &embeds->list[embeds->count++];
+    *embed = (struct map_embed){.limit = 0};
+    return embed;
 }
 
 static bool read_embeds(const struct map_reader *member, struct map_embed_list *embeds,

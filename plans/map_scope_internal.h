@@ -1,5 +1,5 @@
 /* map_scope_internal — the columns that the paths of one entity or embed lead to, and their slots;
- * only plans/map_bind.c and plans/map_scope.c include it. */
+ * only plans/map_bind_shape.c and plans/map_scope.c include it. */
 #ifndef PLANS_MAP_SCOPE_INTERNAL_H
 #define PLANS_MAP_SCOPE_INTERNAL_H
 
@@ -7,8 +7,7 @@
 
 /* What all of a map is bound with. */
 struct map_binder {
-    const struct table_desc *table;
-    const struct map_catalogue *catalogue;
+    const struct map_bind_options *options;
     struct arena *arena;
 };
 

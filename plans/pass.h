@@ -21,7 +21,6 @@ struct pass_table {
     const struct key_schema *keys;
     const struct key_schema *indexes; /* the table's first, then those that the plan creates */
     size_t index_count;
-    size_t standing_count; /* of the table's */
 };
 
 /* Collects the keys of the table's indexes and of every create_index in `stages`.
@@ -67,8 +66,8 @@ struct pass_input {
     struct value item;
     pass_lookup *lookup; /* NULL where the pass has none */
     void *context;
-    const bool
-        *skip; /* by step, NULL for none: the verdict on_collision leaves out its rekey or put */
+    /* By step, NULL for none: the verdict on_collision leaves out its rekey or put. */
+    const bool *skip;
 };
 
 enum pass_fate {
@@ -92,6 +91,7 @@ struct pass_put {
     size_t step;
     struct key key;
     struct value item;
+    bool left_out; /* by the verdict; never in a result */
 };
 
 struct pass_result {

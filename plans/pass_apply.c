@@ -80,6 +80,18 @@ static void fail(const struct flow *flow, struct pass_result *out)
     };
 }
 
+/* They have stood in for what later steps put under their keys, and for what converges. */
+static size_t drop_left_out(struct pass_put *puts, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!puts[i].left_out) {
+            puts[kept++] = puts[i];
+        }
+    }
+    return kept;
+}
+
 bool pass_apply(const struct pass *pass, const struct pass_input *input, struct arena *arena,
                 struct pass_result *out, struct error *err)
 {
@@ -97,7 +109,7 @@ bool pass_apply(const struct pass *pass, const struct pass_input *input, struct 
     }
     if (ok) {
         result.puts = flow.puts;
-        result.put_count = flow.put_count;
+        result.put_count = drop_left_out(flow.puts, flow.put_count);
         result.outcomes = flow.outcomes;
     } else {
         fail(&flow, &result);

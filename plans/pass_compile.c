@@ -64,7 +64,6 @@ bool pass_table_init(const struct table_desc *table, const struct stage_list *st
             return false;
         }
     }
-    found.standing_count = found.index_count;
     for (size_t i = 0; i < stages->count; i++) {
         const struct stage *stage = &stages->stages[i];
         if (stage->kind == STAGE_CREATE_INDEX && !add_index(&found, indexes, &stage->index, err)) {
@@ -356,14 +355,13 @@ static bool writes_key(const struct compiled_step *step, const struct key_schema
     return false;
 }
 
-/* A standing index always binds; one that the plan creates, where the pass writes its attributes
- * (others are looked at when it is created). */
+/* What an update leaves as it was is not refused: an index may have been made over items that it
+ * must leave out. */
 static const bool *list_checked(const struct pass *pass, struct arena *arena)
 {
     const struct pass_table *table = pass->table;
     bool *checks = arena_zero(arena, table->index_count * sizeof *checks);
     for (size_t i = 0; i < table->index_count; i++) {
-        checks[i] = i < table->standing_count;
         for (size_t j = 0; j < pass->step_count; j++) {
             checks[i] = checks[i] || writes_key(&pass->steps[j], &table->indexes[i]);
         }

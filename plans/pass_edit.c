@@ -18,11 +18,6 @@ bool flow_value(const struct flow *flow, const struct assignment *assignment, st
 
 /* --- edits --- */
 
-struct edits {
-    struct edit *list;
-    size_t count;
-};
-
 /* An edit that changes nothing is none; but a path whose parent is not there stays in, so that
  * edit_apply() refuses it. */
 static bool changes(struct value item, struct path path, struct value after)
@@ -131,7 +126,7 @@ bool flow_edit(struct flow *flow, const struct compiled_step *compiled)
         flow->rekey_step = flow->step;
         flow->rekeyed = true;
     }
-    return edit_apply(flow->item, edits.list, edits.count, flow->arena, &flow->item, flow->err);
+    return edit_apply(flow->item, &edits, flow->arena, &flow->item, flow->err);
 }
 
 static bool make_item(const struct flow *flow, const struct assignments *put, struct value *out)
@@ -158,13 +153,17 @@ static const struct pass_put *find_put(const struct flow *flow, const struct key
     return NULL;
 }
 
+static void keep_put(struct flow *flow, const struct pass_put *put)
+{
+    if (flow->puts == NULL) {
+        flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);
+    }
+    flow->puts[flow->put_count++] = *put;
+}
+
 bool flow_put(struct flow *flow, const struct compiled_step *compiled)
 {
-    if (is_skipped(flow)) {
-        flow->outcomes[flow->step] = STEP_SKIPPED;
-        return true;
-    }
-    struct pass_put put = {.step = flow->step};
+    struct pass_put put = {.step = flow->step, .left_out = is_skipped(flow)};
     if (!make_item(flow, &compiled->step.put, &put.item) ||
         !flow_check(flow, put.item, true, &put.key)) {
         return false;
@@ -173,12 +172,12 @@ bool flow_put(struct flow *flow, const struct compiled_step *compiled)
     if (other != NULL && !value_equal(other->item, put.item)) {
         return error_set(flow->err, ERROR_ITEM, "puts a second item under the key of another put");
     }
-    flow->outcomes[flow->step] = other == NULL ? STEP_WRITTEN : STEP_UNCHANGED;
+    bool left_out = put.left_out || (other != NULL && other->left_out);
+    flow->outcomes[flow->step] = left_out        ? STEP_SKIPPED
+                                 : other == NULL ? STEP_WRITTEN
+                                                 : STEP_UNCHANGED;
     if (other == NULL) {
-        if (flow->puts == NULL) {
-            flow->puts = arena_alloc(flow->arena, flow->pass->step_count * sizeof *flow->puts);
-        }
-        flow->puts[flow->put_count++] = put;
+        keep_put(flow, &put);
     }
     return true;
 }

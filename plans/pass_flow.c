@@ -97,8 +97,10 @@ bool flow_check(const struct flow *flow, struct value item, bool is_put, struct 
     for (size_t i = 0; i < table->index_count; i++) {
         struct key index_key;
         bool present = false;
-        if ((is_put || flow->pass->checks_index[i]) &&
-            !key_of_index(&table->indexes[i], item, &index_key, &present, flow->err)) {
+        const struct key_schema *index = &table->indexes[i];
+        bool binds = is_put || (flow->pass->checks_index[i] &&
+                                !key_attributes_equal(index, item, flow->input->item));
+        if (binds && !key_of_index(index, item, &index_key, &present, flow->err)) {
             return error_wrap(flow->err, "index");
         }
     }

@@ -10,8 +10,7 @@ bool step_writes(const struct compiled_step *step, struct str attribute)
     return false;
 }
 
-static void read_assignments(const struct assignments *assignments, expr_visit *visit,
-                             void *context)
+void assignments_reads(const struct assignments *assignments, expr_visit *visit, void *context)
 {
     for (size_t i = 0; i < assignments->count; i++) {
         template_paths(assignments->list[i].template, visit, context);
@@ -25,11 +24,11 @@ void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *c
         expr_paths(step->where, visit, context);
     }
     for (size_t i = 0; i < step->lookup_count; i++) {
-        read_assignments(&step->lookups[i].key, visit, context);
+        assignments_reads(&step->lookups[i].key, visit, context);
     }
-    read_assignments(&step->set, visit, context);
-    read_assignments(&step->rekey, visit, context);
-    read_assignments(&step->put, visit, context);
+    assignments_reads(&step->set, visit, context);
+    assignments_reads(&step->rekey, visit, context);
+    assignments_reads(&step->put, visit, context);
 }
 
 /* --- which keys a step touches, and which a lookup reads --- */

@@ -28,7 +28,7 @@ struct pass {
     const struct pass_table *table;
     const struct compiled_step *steps;
     size_t step_count;
-    const bool *checks_index; /* by the table's indexes: a changed item must fit it */
+    const bool *checks_index; /* by the table's indexes: the pass writes attributes of its key */
     bool item_proved;         /* convergence of the item itself; puts are always tried */
 };
 
@@ -44,6 +44,9 @@ static inline const struct key_attribute *schema_part(const struct key_schema *s
 
 /* True if a path that the step writes begins with the attribute. */
 bool step_writes(const struct compiled_step *step, struct str attribute);
+
+/* Calls visit for every path that the values read. */
+void assignments_reads(const struct assignments *assignments, expr_visit *visit, void *context);
 
 /* Calls visit for every path that the step reads: where, lookups and values. */
 void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *context);

@@ -2,7 +2,7 @@
  *
  * A step is steady if nothing that it reads is written by any step of the pass: whenever it runs
  * again it does the same again. A step runs once if its where holds a claim that its own writes
- * make false, and so do all steps that write what its where reads: after the pass it no longer
+ * make false, and so do all steps that write what decides it: after the pass it no longer
  * matches. A pass of such steps converges if no attribute is written by a step of each kind, since
  * a steady step could undo in its second run what the other did after it. */
 #include "plans/pass_internal.h"
@@ -182,13 +182,23 @@ static void note_writer(void *context, int slot, struct path path)
         reads->written || (slot == EXPR_ITEM && step_writes(reads->writer, path.steps[0].name));
 }
 
+/* The writer may change whether the step matches: through its where, or by another key for a lookup
+ * that the where reads. */
+static bool decides(const struct compiled_step *writer, const struct compiled_step *step)
+{
+    struct where_reads reads = {writer, false};
+    expr_paths(step->step.where, note_writer, &reads);
+    for (size_t i = 0; step->looks_up_first && i < step->step.lookup_count; i++) {
+        assignments_reads(&step->step.lookups[i].key, note_writer, &reads);
+    }
+    return reads.written;
+}
+
 static bool all_refute(const struct pass *pass, const struct compiled_step *step,
                        const struct claim *claim)
 {
     for (size_t i = 0; i < pass->step_count; i++) {
-        struct where_reads reads = {&pass->steps[i], false};
-        expr_paths(step->step.where, note_writer, &reads);
-        if (reads.written && !refutes(&pass->steps[i].step, claim)) {
+        if (decides(&pass->steps[i], step) && !refutes(&pass->steps[i].step, claim)) {
             return false;
         }
     }

@@ -1,14 +1,19 @@
 #include "plans/place.h"
 
 #include "engine/base/buffer.h"
+#include "engine/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { NAME_SHOWN_BYTES = 64 };
+
 struct place place_member(struct place place, struct str name, struct arena *arena)
 {
-    const char *joint = place.path.len == 0 ? "" : ".";
-    place.path = arena_format(arena, "%.*s%s%.*s", STR_ARG(place.path), joint, STR_ARG(name));
+    struct str shown = utf8_cut(name, NAME_SHOWN_BYTES);
+    place.path =
+        arena_format(arena, "%.*s%s%.*s%s", STR_ARG(place.path), place.path.len == 0 ? "" : ".",
+                     STR_ARG(shown), shown.len < name.len ? "..." : "");
     return place;
 }
 
@@ -117,31 +122,31 @@ bool place_members(const struct place *place, const struct json *object, const c
     return true;
 }
 
-bool place_condition(const struct place *place, const struct json *json,
-                     const struct place_names *names, struct arena *arena, const struct expr **out,
-                     struct error *err)
+bool place_condition(const struct placed_json *text, const struct place_names *names,
+                     struct arena *arena, const struct expr **out, struct error *err)
 {
+    const struct place *place = &text->place;
+    const struct json *json = text->json;
     if (!place_expect(place, json, JSON_STRING, err)) {
         return false;
     }
     struct expr_options options = {.resolve = names->resolve, .context = names->context};
-    const struct expr *expr = NULL;
-    size_t at = 0;
-    if (!expr_parse(json->text, &options, arena, &expr, NULL, &at, err)) {
-        return place_wrap(place, json_string_offset(place->text, json, at), err);
+    struct expr_parsed parsed = {0};
+    if (!expr_parse(json->text, &options, arena, &parsed, err)) {
+        return place_wrap(place, json_string_offset(place->text, json, parsed.fault), err);
     }
-    if (!expr_is_condition(expr)) {
+    if (!expr_is_condition(parsed.expr)) {
         struct path path;
-        struct str text = expr_print(expr, arena);
+        struct str found = expr_print(parsed.expr, arena);
         struct str hint = {"", 0};
-        if (expr_is_path(expr, &path)) {
-            hint =
-                arena_format(arena, "\nhint: of a BOOL attribute write %.*s = true", STR_ARG(text));
+        if (expr_is_path(parsed.expr, &path)) {
+            hint = arena_format(arena, "\nhint: of a BOOL attribute write %.*s = true",
+                                STR_ARG(found));
         }
         return place_error(place, json->offset, err,
-                           "expected a condition, found the value %.*s%.*s", STR_ARG(text),
+                           "expected a condition, found the value %.*s%.*s", STR_ARG(found),
                            STR_ARG(hint));
     }
-    *out = expr;
+    *out = parsed.expr;
     return true;
 }

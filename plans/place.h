@@ -44,16 +44,21 @@ MUST_CHECK bool place_text(const struct place *place, const struct json *json, s
 MUST_CHECK bool place_members(const struct place *place, const struct json *object,
                               const char *const *names, struct error *err);
 
+/* A value of the file and where it stands. */
+struct placed_json {
+    struct place place;
+    const struct json *json;
+};
+
 /* What a path means in the expressions of a place; resolve NULL: every path is the item's. */
 struct place_names {
     expr_resolve *resolve;
     void *context;
 };
 
-/* Parses the condition that is the whole of a JSON string; faults point into the string.
- * ERROR_PLAN: no string, no expression, or one that is no condition. */
-MUST_CHECK bool place_condition(const struct place *place, const struct json *json,
-                                const struct place_names *names, struct arena *arena,
-                                const struct expr **out, struct error *err);
+/* Parses the condition that is the whole of a JSON string; faults point into the string. The arena
+ * owns *out. ERROR_PLAN: no string, no expression, or one that is no condition. */
+MUST_CHECK bool place_condition(const struct placed_json *text, const struct place_names *names,
+                                struct arena *arena, const struct expr **out, struct error *err);
 
 #endif

@@ -43,6 +43,17 @@ static void print_texts(const struct str *texts, size_t count, struct buffer *ou
     buffer_add_char(out, ']');
 }
 
+/* As bytes: names may hold NULs. */
+static struct str join(struct str a, struct str b, struct arena *arena)
+{
+    struct buffer out = {0};
+    buffer_add(&out, a);
+    buffer_add(&out, b);
+    struct str joined = arena_copy(arena, buffer_str(&out));
+    buffer_free(&out);
+    return joined;
+}
+
 static struct str quote(struct str text, struct arena *arena)
 {
     struct buffer out = {0};
@@ -103,7 +114,7 @@ static void print_collision(const struct step *step, struct arena *arena, struct
                                         [COLLISION_OVERWRITE] = "overwrite",
                                         [COLLISION_KEEP_NEWER] = "keep_newer: "};
     const char *word = words[step->collision];
-    json_write_string(out, arena_format(arena, "%s%.*s", word, STR_ARG(step->newer)));
+    json_write_string(out, join((struct str){word, strlen(word)}, step->newer, arena));
 }
 
 /* The name of a member that is there, after a comma if it is not the first. */
@@ -154,8 +165,8 @@ static void print_keys(const struct key_attribute *keys, size_t count, struct ar
 {
     struct str texts[KEY_PARTS_MAX];
     for (size_t i = 0; i < count; i++) {
-        texts[i] =
-            arena_format(arena, "%.*s:%s", STR_ARG(keys[i].name), value_type_name(keys[i].type));
+        struct str type = arena_format(arena, ":%s", value_type_name(keys[i].type));
+        texts[i] = join(keys[i].name, type, arena);
     }
     print_texts(texts, count, out);
 }

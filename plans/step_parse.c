@@ -50,17 +50,15 @@ static int resolve_in_lookup(void *context, struct path path, size_t *used, stru
 static bool parse_path(const struct parse *parse, const struct place *place,
                        const struct json *string, struct path *out)
 {
-    static const struct expr_options item_only = {0};
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     if (string->text.len == 0) {
         return place_error(place, string->offset, parse->err,
                            "expected a document path, found an empty one");
     }
-    if (!expr_parse(string->text, &item_only, parse->arena, &expr, NULL, &at, parse->err)) {
-        return place_wrap(place, json_string_offset(place->text, string, at), parse->err);
+    if (!expr_parse(string->text, NULL, parse->arena, &parsed, parse->err)) {
+        return place_wrap(place, json_string_offset(place->text, string, parsed.fault), parse->err);
     }
-    if (!expr_is_path(expr, out)) {
+    if (!expr_is_path(parsed.expr, out)) {
         return place_error(place, string->offset, parse->err,
                            "expected a document path, found %.*s", STR_ARG(string->text));
     }
@@ -142,9 +140,9 @@ static bool parse_step_name(const struct parse *parse, const struct json *json)
 
 static bool parse_where(const struct parse *parse, const struct json *json)
 {
-    struct place place = place_of(parse, json);
+    struct placed_json text = {place_of(parse, json), json};
     struct place_names names = {resolve, parse->step};
-    return place_condition(&place, json, &names, parse->arena, &parse->step->where, parse->err);
+    return place_condition(&text, &names, parse->arena, &parse->step->where, parse->err);
 }
 
 /* All aliases first: they are known to every template of the step. */

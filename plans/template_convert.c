@@ -30,6 +30,12 @@ struct value template_empty_set(enum value_type type)
     return (struct value){sets[type - VALUE_SS], sizeof sets[0]};
 }
 
+bool template_is_nothing(struct value v)
+{
+    enum value_type type = value_type(v);
+    return type == VALUE_MISSING || (type >= VALUE_SS && type <= VALUE_BS && value_count(v) == 0);
+}
+
 static bool refuse(struct value v, enum value_type type, struct error *err)
 {
     return error_set(err, ERROR_ITEM, "expected a value that makes %s, found %s",
@@ -111,7 +117,7 @@ static bool convert_to_set(struct value v, enum value_type type, struct arena *a
             return false;
         }
     }
-    return value_set(arena, members, count, true, out, err);
+    return value_set_merged(arena, members, count, out, err);
 }
 
 bool template_convert(struct value v, enum value_type type, struct arena *arena, struct value *out,

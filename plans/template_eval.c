@@ -5,12 +5,6 @@
 
 static const struct value missing = {NULL, 0};
 
-bool template_is_nothing(struct value v)
-{
-    enum value_type type = value_type(v);
-    return type == VALUE_MISSING || (type >= VALUE_SS && type <= VALUE_BS && value_count(v) == 0);
-}
-
 /* What one part of a text says; ptr stays NULL where its expression is missing. */
 static bool eval_part(const struct part *part, const struct expr_scope *scope,
                       struct arena *scratch, struct str *out, struct error *err)
@@ -28,6 +22,16 @@ static bool eval_part(const struct part *part, const struct expr_scope *scope,
         struct str text = expr_print(part->expr, scratch);
         return error_set(err, ERROR_ITEM, "expected S, N or BOOL for ${%.*s} in a text, found %s",
                          STR_ARG(text), value_type_name(value_type(v)));
+    }
+    return true;
+}
+
+/* What no item could hold is not even made. */
+static bool check_room(size_t bytes, struct error *err)
+{
+    if (bytes > ITEM_MAX_BYTES) {
+        return error_set(err, ERROR_ITEM, "the value has over %d bytes, more than an item may",
+                         ITEM_MAX_BYTES);
     }
     return true;
 }
@@ -59,6 +63,9 @@ static bool eval_text(const struct template *template, const struct expr_scope *
             return true;
         }
         len += words[i].len;
+        if (!check_room(len, err)) {
+            return false;
+        }
     }
     *out = join(words, template->count, len, scratch);
     return true;
@@ -68,6 +75,7 @@ static bool eval_text(const struct template *template, const struct expr_scope *
 struct found {
     struct attribute *members;
     size_t count;
+    size_t bytes;
     bool incomplete;
 };
 
@@ -89,6 +97,10 @@ static bool find_members(const struct template *template, const struct expr_scop
         }
         if (!template_is_nothing(v)) {
             found->members[found->count++] = (struct attribute){member->name, v};
+            found->bytes += v.len;
+        }
+        if (!check_room(found->bytes, err)) {
+            return false;
         }
     }
     return true;
@@ -117,7 +129,7 @@ static bool eval_members(const struct template *template, const struct expr_scop
         values[i] = found.members[i].value;
     }
     if (template->kind == TEMPLATE_SET) {
-        return value_set(scratch, values, found.count, true, out, err);
+        return value_set_merged(scratch, values, found.count, out, err);
     }
     *out = value_list(scratch, values, found.count);
     return true;

@@ -16,7 +16,7 @@ enum template_kind {
     TEMPLATE_EXPR,    /* "${expr}" alone */
     TEMPLATE_TEXT,    /* parts make one S */
     TEMPLATE_TYPED,   /* {"N": …}: the only member, converted */
-    TEMPLATE_SET,     /* members of one type */
+    TEMPLATE_SET,     /* members of one type, sorted as they print */
     TEMPLATE_LIST,
     TEMPLATE_MAP /* members sorted by name */
 };
@@ -28,7 +28,7 @@ struct part {
 };
 
 struct template_member {
-    struct str name; /* of a MAP's member */
+    struct str name; /* of a MAP's member; of a SET's its canonical text */
     const struct template *template;
 };
 

@@ -1,7 +1,9 @@
 #include "plans/template.h"
 
+#include "engine/base/buffer.h"
 #include "plans/template_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* One template being parsed; nested ones have a place of their own. */
@@ -122,17 +124,13 @@ static bool parse_expression(const struct parse *parse, const struct json *json,
     struct expr_options inner = {options->names.resolve, options->names.context, true};
     size_t start = *at + 2;
     struct str rest = {json->text.ptr + start, json->text.len - start};
-    size_t end = 0;
-    size_t fault = 0;
-    if (!expr_parse(rest, &inner, parse->arena, out, &end, &fault, parse->err)) {
-        return fail(parse, json_string_offset(parse->place.text, json, start + fault));
+    struct expr_parsed parsed = {0};
+    if (!expr_parse(rest, &inner, parse->arena, &parsed, parse->err)) {
+        return fail(parse, json_string_offset(parse->place.text, json, start + parsed.fault));
     }
-    if (end >= rest.len || rest.ptr[end] != '}') {
-        return place_error(&parse->place, json_string_offset(parse->place.text, json, start + end),
-                           parse->err, "expected '}' after the expression, found %s",
-                           end >= rest.len ? "the end of the text" : "something else");
-    }
-    *at = start + end + 1;
+    assert(rest.ptr[parsed.end] == '}');
+    *out = parsed.expr;
+    *at = start + parsed.end + 1;
     return true;
 }
 
@@ -170,11 +168,13 @@ static bool settle_part(const struct parse *parse, const struct json *json, stru
 
 static struct str leading_words(const struct part *parts, size_t count, struct arena *arena)
 {
-    struct str prefix = {"", 0};
+    struct buffer prefix = {0};
     for (size_t i = 0; i < count && parts[i].words.ptr != NULL; i++) {
-        prefix = arena_format(arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(parts[i].words));
+        buffer_add(&prefix, parts[i].words);
     }
-    return prefix;
+    struct str words = arena_copy(arena, buffer_str(&prefix));
+    buffer_free(&prefix);
+    return words;
 }
 
 static bool parse_text(const struct parse *parse, const struct json *json, struct part *parts,
@@ -319,8 +319,10 @@ static bool parse_set(const struct parse *parse, const struct json *json, enum v
             !make_typed(&inner, &json->items[i], member_type, &member, &typed)) {
             return false;
         }
-        members[i] = (struct template_member){{"", 0}, keep(parse, &typed)};
+        const struct template *kept = keep(parse, &typed);
+        members[i] = (struct template_member){template_print(kept, parse->arena), kept};
     }
+    qsort(members, json->count, sizeof *members, compare_members);
     *out = (struct template){
         .kind = TEMPLATE_SET, .type = type, .members = members, .count = json->count};
     return settle(parse, json, out);

@@ -2,7 +2,7 @@
 # room that it mirrors; rules are shared with tests/fuzz.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(support STATIC ${support_sources})
-target_link_libraries(support PUBLIC PkgConfig::check)
+target_link_libraries(support PUBLIC scan PkgConfig::check)
 
 set(ROOM_base base)
 set(ROOM_item item)

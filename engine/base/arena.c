@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The first block is small, so that an arena for one error message costs little. */
-enum { FIRST_BLOCK_BYTES = 4096, LARGEST_BLOCK_BYTES = 1 << 20 };
+enum { FIRST_BLOCK_BYTES = 4096, LARGEST_BLOCK_BYTES = 1 << 20, FIRST_ELEMENTS = 8 };
 
 struct block {
     struct block *next;
@@ -96,6 +96,17 @@ void *arena_zero(struct arena *arena, size_t size)
 char *arena_bytes(struct arena *arena, size_t size)
 {
     return take(arena, size, 1);
+}
+
+void *arena_grow(struct arena *arena, const void *list, size_t size, size_t *capacity)
+{
+    size_t wanted = *capacity == 0 ? FIRST_ELEMENTS : 2 * *capacity;
+    void *grown = arena_alloc(arena, wanted * size);
+    if (*capacity > 0) {
+        memcpy(grown, list, *capacity * size);
+    }
+    *capacity = wanted;
+    return grown;
 }
 
 struct str arena_copy(struct arena *arena, struct str s)

@@ -23,6 +23,10 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* As arena_alloc(), all bytes zero. */
 void *arena_zero(struct arena *arena, size_t size);
 
+/* Twice the room for a full list of *capacity elements (NULL, 0: none yet) of `size` bytes, which
+ * are copied; the rest is not cleared. *capacity becomes the new one. */
+void *arena_grow(struct arena *arena, const void *list, size_t size, size_t *capacity);
+
 /* Unaligned room for `size` bytes of text or encoded data; packs tighter than arena_alloc(). */
 char *arena_bytes(struct arena *arena, size_t size);
 

@@ -50,6 +50,18 @@ void buffer_add_varint(struct buffer *buffer, uint64_t n)
     buffer->len += len;
 }
 
+void buffer_add_quoted(struct buffer *buffer, struct str s, char quote)
+{
+    buffer_add_char(buffer, quote);
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == quote) {
+            buffer_add_char(buffer, quote);
+        }
+        buffer_add_char(buffer, s.ptr[i]);
+    }
+    buffer_add_char(buffer, quote);
+}
+
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
     va_list args;

@@ -306,7 +306,7 @@ static bool find_double(const struct json *object, struct json *out)
 static int on_object_end(void *context)
 {
     struct reader *reader = context;
-    struct json again;
+    struct json again = {.name_offset = 0};
     if (find_double(close_container(reader), &again)) {
         const char *fault =
             arena_format(reader->arena, "member \"%.*s\" stands twice", STR_ARG(again.name)).ptr;
@@ -327,21 +327,38 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_array_end,
 };
 
-/* yajl's sentence without its kind and line end: "lexical error: ...\n". */
+/* What yajl's sentences begin with, and what they mean to whoever wrote the text. */
+static const struct {
+    const char *yajl;
+    const char *fault;
+} faults[] = {
+    {"premature EOF", "expected more, found the end of the text"},
+    {"trailing garbage", "expected the end of the text, found more"},
+    {"invalid char in json text", "expected JSON, found another character"},
+    {"invalid string in json text", "expected true, false or null"},
+    {"unallowed token", "expected a value"},
+    {"invalid object key", "expected a name in double quotes"},
+    {"object key and value", "expected a colon after the name"},
+    {"after key and value", "expected , or }"},
+    {"after array element", "expected , or ]"},
+    {"invalid character inside string", "expected \\n, \\t or another escape, found a bare control"
+                                        " character in a string"},
+    {"inside a string", "expected one of \"\\/bfnrtu after \\ in a string"},
+    {"invalid (non-hex)", "expected four hexadecimal digits after \\u"},
+    {"probable comment", "expected no comment"},
+};
+
+/* yajl's sentence has its kind before it: "lexical error: ...". */
 static const char *yajl_fault(struct reader *reader)
 {
     unsigned char *text = yajl_get_error(reader->yajl, 0, NULL, 0);
-    struct str sentence = {(const char *)text, strcspn((const char *)text, "\n")};
-    static const struct str kinds[] = {STR_INIT("lexical error: "), STR_INIT("parse error: ")};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (str_begins(sentence, kinds[i])) {
-            sentence.ptr += kinds[i].len;
-            sentence.len -= kinds[i].len;
-        }
+    const char *fault = NULL;
+    for (size_t i = 0; fault == NULL && i < sizeof faults / sizeof *faults; i++) {
+        bool says = strstr((const char *)text, faults[i].yajl) != NULL;
+        fault = says ? faults[i].fault : NULL;
     }
-    const char *fault = arena_copy(reader->arena, sentence).ptr;
     yajl_free_error(reader->yajl, text);
-    return fault;
+    return fault != NULL ? fault : "expected a digit in the number";
 }
 
 /* A token of the wrong kind is at fault where it starts, which yajl does not say. */

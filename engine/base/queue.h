@@ -7,6 +7,7 @@
 
 struct queue;
 
+/* A queue that holds up to `capacity` things, at least 1; queue_free() releases it. */
 struct queue *queue_new(size_t capacity);
 
 /* No thread may use it any more; what is still in it is forgotten. NULL is fine. */

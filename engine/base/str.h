@@ -11,14 +11,17 @@ struct str {
     size_t len;
 };
 
+/* A literal as a str, its closing NUL not counted: in an initializer, and as a value. */
 #define STR_INIT(literal)              \
     {                                  \
         (literal), sizeof(literal) - 1 \
     }
 #define STR(literal) ((struct str)STR_INIT(literal))
+
 /* For "%.*s": printf("%.*s", STR_ARG(key)). */
 #define STR_ARG(s) (int)(s).len, (s).ptr
 
+/* By content; NULs are bytes like others. */
 static inline bool str_equal(struct str a, struct str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
@@ -35,6 +38,7 @@ static inline int str_compare(struct str a, struct str b)
     return a.len < b.len ? -1 : 1;
 }
 
+/* Whether s begins with `prefix`, or is it; whether it holds the byte. */
 static inline bool str_begins(struct str s, struct str prefix)
 {
     return s.len >= prefix.len && str_equal((struct str){s.ptr, prefix.len}, prefix);

@@ -8,6 +8,7 @@
 
 enum { VARINT_MAX_BYTES = 10 };
 
+/* The bytes that varint_put() writes for n. */
 static inline size_t varint_size(uint64_t n)
 {
     size_t size = 1;

@@ -31,14 +31,20 @@ struct expr_options {
     bool stop_at_brace; /* for templates: parse ends before an unmatched '}' and says where */
 };
 
+/* What a parse found. */
+struct expr_parsed {
+    const struct expr *expr;
+    size_t end;   /* bytes read: all, or those before the brace */
+    size_t fault; /* set on failure, and only then: the byte offset in the text where it is */
+};
+
 /* Parses an expression from text.
  *   text     copied where needed; may go away
+ *   options  NULL: every path is the item's, and the whole text is the expression
  *   arena    owns the expression
- *   end      out, may be NULL unless stop_at_brace: bytes read
- *   at       out: on failure the byte offset in `text` where the fault is
  * ERROR_PLAN: a sentence that says what was expected and what was found. */
 MUST_CHECK bool expr_parse(struct str text, const struct expr_options *options, struct arena *arena,
-                           const struct expr **out, size_t *end, size_t *at, struct error *err);
+                           struct expr_parsed *out, struct error *err);
 
 /* True if the expression is a condition (comparison, AND, OR, NOT, a BOOL function, true, false):
  * what `where` and `when` take. A bare path is not. */
@@ -47,8 +53,7 @@ bool expr_is_condition(const struct expr *expr);
 /* What an expression reads. */
 struct expr_scope {
     struct value item;
-    const struct value
-        *slots; /* by slot; missing where a lookup found nothing or a column is NULL */
+    const struct value *slots; /* missing where a lookup found nothing or a column is NULL */
     size_t slot_count;
 };
 
@@ -97,8 +102,8 @@ struct str expr_name(const struct expr *expr);
 size_t expr_argument_count(const struct expr *expr);
 const struct expr *expr_argument(const struct expr *expr, size_t index);
 
-/* The conjuncts of a condition joined by AND, flattened; returns how many, at most `max` written.
- */
+/* The conjuncts of a condition joined by AND, flattened, the first `max` of them in `out`; returns
+ * how many there are. */
 size_t expr_conjuncts(const struct expr *expr, const struct expr **out, size_t max);
 
 #endif

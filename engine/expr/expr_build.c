@@ -7,18 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void expr_list_add(struct expr_list *list, struct arena *arena, const struct expr *expr)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 4 : 2 * list->capacity;
-        const struct expr **items = arena_alloc(arena, capacity * sizeof(void *));
-        if (list->count > 0) {
-            memcpy(items, list->items, list->count * sizeof(void *));
-        }
-        list->items = items;
-        list->capacity = capacity;
+        list->items = arena_grow(arena, list->items, sizeof *list->items, &list->capacity);
     }
     list->items[list->count++] = expr;
 }
@@ -276,6 +269,24 @@ struct member {
 static int compare_members(const void *a, const void *b)
 {
     return str_compare(((const struct member *)a)->key, ((const struct member *)b)->key);
+}
+
+/* In the order in which they print, so that equal sets print alike. */
+const struct expr *expr_build_set(struct builder *builder, size_t at,
+                                  const struct expr_list *values)
+{
+    struct member *members = arena_alloc(builder->arena, values->count * sizeof *members);
+    for (size_t i = 0; i < values->count; i++) {
+        struct str text = expr_print(values->items[i], builder->arena);
+        members[i] = (struct member){text, values->items[i]};
+    }
+    qsort(members, values->count, sizeof *members, compare_members);
+    struct expr_list sorted = {0};
+    for (size_t i = 0; i < values->count; i++) {
+        expr_list_add(&sorted, builder->arena, members[i].value);
+    }
+    return expr_build_operator(builder, at, expr_operator_find(TOKEN_SET_OPEN, BINDS_PRIMARY),
+                               &sorted, NULL);
 }
 
 /* In the order of names, so that equal maps print alike. */

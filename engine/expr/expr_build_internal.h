@@ -30,6 +30,7 @@ void expr_list_add(struct expr_list *list, struct arena *arena, const struct exp
 
 /* What follows returns NULL on failure: ERROR_PLAN, and where. `at` is an offset in the text. */
 
+/* The fault is this sentence, made as by printf. */
 const struct expr *expr_build_fault(struct builder *builder, size_t at, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
@@ -41,6 +42,10 @@ const struct expr *expr_build_call(struct builder *builder, size_t at, struct st
 const struct expr *expr_build_operator(struct builder *builder, size_t at,
                                        const struct expr_operator *op,
                                        const struct expr_list *arguments, const struct str *keys);
+
+/* A set of values. */
+const struct expr *expr_build_set(struct builder *builder, size_t at,
+                                  const struct expr_list *values);
 
 /* A map of names (constants of type S) and values, as many of each. */
 const struct expr *expr_build_map(struct builder *builder, size_t at, const struct expr_list *keys,

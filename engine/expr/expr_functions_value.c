@@ -71,7 +71,7 @@ bool expr_function_to_set(struct evaluation *in, const struct value *arguments, 
         return true;
     }
     struct value *values = arena_alloc(in->scratch, count * sizeof *values);
-    return value_set(in->scratch, values, put_elements(arguments[0], values), true, out, in->err);
+    return value_set_merged(in->scratch, values, put_elements(arguments[0], values), out, in->err);
 }
 
 bool expr_function_list_append(struct evaluation *in, const struct value *arguments,

@@ -103,6 +103,7 @@ struct expr {
     int slot;
 };
 
+/* The node's value; a constant is computed already. */
 static inline bool expr_evaluate_node(const struct expr *expr, struct evaluation *in,
                                       struct value *out)
 {
@@ -113,6 +114,7 @@ static inline bool expr_evaluate_node(const struct expr *expr, struct evaluation
     return expr->evaluate(expr, in, out);
 }
 
+/* The missing value. */
 static inline struct value expr_missing(void)
 {
     return (struct value){NULL, 0};

@@ -11,14 +11,7 @@
 
 void expr_literal_write_string(struct str s, struct buffer *out)
 {
-    buffer_add_char(out, '\'');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '\'') {
-            buffer_add_char(out, '\'');
-        }
-        buffer_add_char(out, s.ptr[i]);
-    }
-    buffer_add_char(out, '\'');
+    buffer_add_quoted(out, s, '\'');
 }
 
 static void write_number(const struct number *n, struct buffer *out)

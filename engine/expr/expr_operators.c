@@ -66,66 +66,64 @@ static bool is_less_or_equal(struct value a, struct value b)
     return is_ordered(a, b) && value_compare(a, b) <= 0;
 }
 
-static bool evaluate_equal(const struct expr *expr, struct evaluation *in, struct value *out)
+static bool is_unequal(struct value a, struct value b)
+{
+    return !is_equal(a, b);
+}
+
+static bool is_greater(struct value a, struct value b)
+{
+    return is_less(b, a);
+}
+
+static bool is_greater_or_equal(struct value a, struct value b)
+{
+    return is_less_or_equal(b, a);
+}
+
+typedef bool comparison(struct value a, struct value b);
+
+static bool compare(const struct expr *expr, struct evaluation *in, comparison *holds,
+                    struct value *out)
 {
     struct value two[2];
     if (!evaluate_two(expr, in, two)) {
         return false;
     }
-    *out = value_from_bool(is_equal(two[0], two[1]));
+    *out = value_from_bool(holds(two[0], two[1]));
     return true;
+}
+
+static bool evaluate_equal(const struct expr *expr, struct evaluation *in, struct value *out)
+{
+    return compare(expr, in, is_equal, out);
 }
 
 static bool evaluate_unequal(const struct expr *expr, struct evaluation *in, struct value *out)
 {
-    struct value two[2];
-    if (!evaluate_two(expr, in, two)) {
-        return false;
-    }
-    *out = value_from_bool(!is_equal(two[0], two[1]));
-    return true;
+    return compare(expr, in, is_unequal, out);
 }
 
 static bool evaluate_less(const struct expr *expr, struct evaluation *in, struct value *out)
 {
-    struct value two[2];
-    if (!evaluate_two(expr, in, two)) {
-        return false;
-    }
-    *out = value_from_bool(is_less(two[0], two[1]));
-    return true;
+    return compare(expr, in, is_less, out);
 }
 
 static bool evaluate_less_or_equal(const struct expr *expr, struct evaluation *in,
                                    struct value *out)
 {
-    struct value two[2];
-    if (!evaluate_two(expr, in, two)) {
-        return false;
-    }
-    *out = value_from_bool(is_less_or_equal(two[0], two[1]));
-    return true;
+    return compare(expr, in, is_less_or_equal, out);
 }
 
 static bool evaluate_greater(const struct expr *expr, struct evaluation *in, struct value *out)
 {
-    struct value two[2];
-    if (!evaluate_two(expr, in, two)) {
-        return false;
-    }
-    *out = value_from_bool(is_less(two[1], two[0]));
-    return true;
+    return compare(expr, in, is_greater, out);
 }
 
 static bool evaluate_greater_or_equal(const struct expr *expr, struct evaluation *in,
                                       struct value *out)
 {
-    struct value two[2];
-    if (!evaluate_two(expr, in, two)) {
-        return false;
-    }
-    *out = value_from_bool(is_less_or_equal(two[1], two[0]));
-    return true;
+    return compare(expr, in, is_greater_or_equal, out);
 }
 
 static bool evaluate_between(const struct expr *expr, struct evaluation *in, struct value *out)
@@ -273,7 +271,7 @@ bool expr_evaluate_set(const struct expr *expr, struct evaluation *in, struct va
         size += values[i].len;
     }
     return expr_check_room(size, in->err) &&
-           value_set(in->scratch, values, expr->argument_count, true, out, in->err);
+           value_set_merged(in->scratch, values, expr->argument_count, out, in->err);
 }
 
 /* A member that is an empty set is left out, as an attribute would be. */

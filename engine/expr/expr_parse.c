@@ -4,8 +4,6 @@
 #include "engine/expr/expr_operators_internal.h"
 #include "engine/expr/expr_parser_internal.h"
 
-#include <assert.h>
-
 static const struct expr *parse_or(struct parser *parser);
 
 /* --- tokens --- */
@@ -247,20 +245,17 @@ static const struct expr *parse_all(struct parser *parser, bool stop_at_brace)
 }
 
 bool expr_parse(struct str text, const struct expr_options *options, struct arena *arena,
-                const struct expr **out, size_t *end, size_t *at, struct error *err)
+                struct expr_parsed *out, struct error *err)
 {
     bool stop_at_brace = options != NULL && options->stop_at_brace;
-    assert(!stop_at_brace || end != NULL);
     struct parser parser = {.builder = {.arena = arena, .options = options, .err = err},
                             .lexer = {.text = text}};
     const struct expr *expr = parse_all(&parser, stop_at_brace);
     if (expr == NULL) {
-        *at = parser.builder.fault;
+        out->fault = parser.builder.fault;
         return false;
     }
-    *out = expr;
-    if (end != NULL) {
-        *end = parser.token.at;
-    }
+    out->expr = expr;
+    out->end = parser.token.at;
     return true;
 }

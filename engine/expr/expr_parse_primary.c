@@ -155,26 +155,27 @@ static const struct expr *parse_parentheses(struct parser *parser)
     return expr != NULL && expr_parser_pass(parser, TOKEN_CLOSE, ")") ? expr : NULL;
 }
 
-static const struct expr *parse_brackets(struct parser *parser, enum token_kind close,
-                                         const char *what)
+static const struct expr *parse_list_literal(struct parser *parser)
 {
-    const struct expr_operator *op = expr_operator_find(parser->token.kind, BINDS_PRIMARY);
+    const struct expr_operator *op = expr_operator_find(TOKEN_LIST_OPEN, BINDS_PRIMARY);
     size_t at = parser->token.at;
     struct expr_list members = {0};
-    if (!expr_parser_advance(parser) || !expr_parser_list(parser, close, what, &members)) {
+    if (!expr_parser_advance(parser) ||
+        !expr_parser_list(parser, TOKEN_LIST_CLOSE, ", or ]", &members)) {
         return NULL;
     }
     return expr_build_operator(&parser->builder, at, op, &members, NULL);
 }
 
-static const struct expr *parse_list_literal(struct parser *parser)
-{
-    return parse_brackets(parser, TOKEN_LIST_CLOSE, ", or ]");
-}
-
 static const struct expr *parse_set_literal(struct parser *parser)
 {
-    return parse_brackets(parser, TOKEN_SET_CLOSE, ", or >>");
+    size_t at = parser->token.at;
+    struct expr_list members = {0};
+    if (!expr_parser_advance(parser) ||
+        !expr_parser_list(parser, TOKEN_SET_CLOSE, ", or >>", &members)) {
+        return NULL;
+    }
+    return expr_build_set(&parser->builder, at, &members);
 }
 
 static bool parse_member(struct parser *parser, struct expr_list *keys, struct expr_list *values)

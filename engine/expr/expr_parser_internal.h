@@ -18,6 +18,7 @@ struct parser {
     size_t depth;       /* of parse functions that call themselves */
 };
 
+/* Reads the next token. */
 MUST_CHECK bool expr_parser_advance(struct parser *parser);
 
 /* The fault that the next token is not what is expected. */

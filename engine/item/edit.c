@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Edits in the order of their paths, so that those of one container stand together. */
-struct edits {
+struct sorted_edits {
     const struct edit *sorted;
     size_t count;
     size_t depth; /* the step that names a member of the container at hand */
@@ -16,7 +16,7 @@ struct edits {
 /* A container as it comes out. Its members are written where they end up; its header before them,
  * once its size is known. */
 struct draft {
-    struct edits edits; /* those still to do */
+    struct sorted_edits edits; /* those still to do */
     unsigned char *members;
     unsigned char *at; /* behind the last of them */
     size_t count;
@@ -51,23 +51,23 @@ static int compare_edits(const void *a, const void *b)
     return left.count < right.count ? -1 : 1;
 }
 
-static const struct path_step *step_of(const struct edits *edits, size_t index)
+static const struct path_step *step_of(const struct sorted_edits *edits, size_t index)
 {
     return &edits->sorted[index].path.steps[edits->depth];
 }
 
 /* The edits that share their step with the first. */
-static struct edits first_group(const struct edits *edits)
+static struct sorted_edits first_group(const struct sorted_edits *edits)
 {
     size_t count = 1;
     while (count < edits->count && compare_steps(step_of(edits, 0), step_of(edits, count)) == 0) {
         count++;
     }
-    return (struct edits){edits->sorted, count, edits->depth + 1};
+    return (struct sorted_edits){edits->sorted, count, edits->depth + 1};
 }
 
 /* At most what the edits can add to a container. */
-static size_t growth(const struct edits *edits)
+static size_t growth(const struct sorted_edits *edits)
 {
     size_t size = HEADER_MAX;
     for (size_t i = 0; i < edits->count; i++) {
@@ -106,11 +106,11 @@ static struct value finish(enum value_type type, const struct draft *draft)
     return (struct value){start, (size_t)(draft->at - start)};
 }
 
-static bool edit_container(struct value v, struct edits edits, struct arena *arena,
+static bool edit_container(struct value v, struct sorted_edits edits, struct arena *arena,
                            struct value *out, struct error *err);
 
 /* That `v` is the kind of container that the paths want; names sort before places. */
-static bool check_parent(struct value v, const struct edits *group, struct arena *arena,
+static bool check_parent(struct value v, const struct sorted_edits *group, struct arena *arena,
                          struct error *err)
 {
     const struct edit *first = &group->sorted[0];
@@ -126,7 +126,7 @@ static bool check_parent(struct value v, const struct edits *group, struct arena
 }
 
 /* What becomes of one member (missing: it is not there), whose edits are `group`. */
-static bool edit_member(struct value v, const struct edits *group, struct arena *arena,
+static bool edit_member(struct value v, const struct sorted_edits *group, struct arena *arena,
                         struct value *out, struct error *err)
 {
     const struct edit *first = &group->sorted[0];
@@ -154,7 +154,7 @@ static int compare_next(const struct draft *draft, const struct attribute *membe
 /* Applies the next group to `v` and takes it off. */
 static bool edit_group(struct draft *draft, struct value v)
 {
-    struct edits group = first_group(&draft->edits);
+    struct sorted_edits group = first_group(&draft->edits);
     struct value after = {NULL, 0};
     if (!edit_member(v, &group, draft->arena, &after, draft->err)) {
         return false;
@@ -178,7 +178,7 @@ static bool edit_new(struct draft *draft, const struct attribute *member, size_t
     return true;
 }
 
-static bool edit_container(struct value v, struct edits edits, struct arena *arena,
+static bool edit_container(struct value v, struct sorted_edits edits, struct arena *arena,
                            struct value *out, struct error *err)
 {
     size_t size_max = HEADER_MAX + v.len + growth(&edits);
@@ -205,16 +205,17 @@ static bool edit_container(struct value v, struct edits edits, struct arena *are
     return true;
 }
 
-bool edit_apply(struct value item, const struct edit *edits, size_t count, struct arena *arena,
+bool edit_apply(struct value item, const struct edits *edits, struct arena *arena,
                 struct value *out, struct error *err)
 {
+    size_t count = edits->count;
     struct edit *sorted = arena_alloc(arena, count * sizeof *sorted);
     if (count > 0) {
-        memcpy(sorted, edits, count * sizeof *sorted);
+        memcpy(sorted, edits->list, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, compare_edits);
     }
     struct value after;
-    if (!edit_container(item, (struct edits){sorted, count, 0}, arena, &after, err)) {
+    if (!edit_container(item, (struct sorted_edits){sorted, count, 0}, arena, &after, err)) {
         return false;
     }
     *out = after;

@@ -16,12 +16,17 @@ struct edit {
     struct value value;
 };
 
+struct edits {
+    struct edit *list;
+    size_t count;
+};
+
 /* All places are as found, all edits at once; set past the end of a list appends, in the order of
  * places; remove of what is not there does nothing. Paths must not overlap.
- * Untouched parts are copied as bytes.
+ * Untouched parts are copied as bytes. The arena owns *out.
  * ERROR_ITEM: the parent of a path is not there, or is not a map (for a name) or list (a place).
  * (UpdateItem: "The document path provided in the update expression is invalid for update".) */
-MUST_CHECK bool edit_apply(struct value item, const struct edit *edits, size_t count,
-                           struct arena *arena, struct value *out, struct error *err);
+MUST_CHECK bool edit_apply(struct value item, const struct edits *edits, struct arena *arena,
+                           struct value *out, struct error *err);
 
 #endif

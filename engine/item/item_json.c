@@ -57,7 +57,7 @@ static bool read_set(const struct input *in, const struct json *json, enum value
             return error_wrap(in->err, "member %zu", i + 1);
         }
     }
-    if (!value_set(in->arena, members, json->count, false, out, in->err)) {
+    if (!value_set(in->arena, members, json->count, out, in->err)) {
         return refuse(in, "a set holds one member twice");
     }
     return true;

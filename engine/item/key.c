@@ -96,6 +96,21 @@ static bool find_parts(const struct key_schema *schema, struct value item, struc
     return check_size(schema, key, false, err) && check_size(schema, key, true, err);
 }
 
+const struct key_attribute *key_schema_find(const struct key_schema *schema, struct str name)
+{
+    for (size_t i = 0; i < schema->partition_count; i++) {
+        if (str_equal(schema->partition[i].name, name)) {
+            return &schema->partition[i];
+        }
+    }
+    for (size_t i = 0; i < schema->sort_count; i++) {
+        if (str_equal(schema->sort[i].name, name)) {
+            return &schema->sort[i];
+        }
+    }
+    return NULL;
+}
+
 bool key_of_item(const struct key_schema *schema, struct value item, struct key *out,
                  struct error *err)
 {
@@ -125,6 +140,24 @@ bool key_of_index(const struct key_schema *schema, struct value item, struct key
         *out = key;
     }
     return true;
+}
+
+static bool attributes_equal(const struct key_attribute *attributes, size_t count, struct value a,
+                             struct value b)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!value_equal(value_member(a, attributes[i].name),
+                         value_member(b, attributes[i].name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool key_attributes_equal(const struct key_schema *schema, struct value a, struct value b)
+{
+    return attributes_equal(schema->partition, schema->partition_count, a, b) &&
+           attributes_equal(schema->sort, schema->sort_count, a, b);
 }
 
 bool key_equal(const struct key *a, const struct key *b)

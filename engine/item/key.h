@@ -36,6 +36,9 @@ struct key {
  * ERROR_PLAN: no type, or a type that is not S, N or B; an empty name or one over 255 bytes. */
 MUST_CHECK bool key_attribute_parse(struct str text, struct key_attribute *out, struct error *err);
 
+/* The schema's attribute of that name, or NULL. */
+const struct key_attribute *key_schema_find(const struct key_schema *schema, struct str name);
+
 /* The item's key under the schema.
  * ERROR_ITEM / ERROR_LIMIT: an attribute is missing, of another type, empty, or too long; the
  * message names it: "key attribute SK: expected S, found N". */
@@ -48,6 +51,10 @@ MUST_CHECK bool key_of_item(const struct key_schema *schema, struct value item, 
 MUST_CHECK bool key_of_index(const struct key_schema *schema, struct value item, struct key *out,
                              bool *present, struct error *err);
 
+/* True if two items are alike, in value or lack, in all attributes of the schema. */
+bool key_attributes_equal(const struct key_schema *schema, struct value a, struct value b);
+
+/* Whether all parts are alike; and a copy whose values lie in the arena. */
 bool key_equal(const struct key *a, const struct key *b);
 struct key key_copy(const struct key *key, struct arena *arena);
 
@@ -57,9 +64,8 @@ struct str key_print(const struct key_schema *schema, const struct key *key, str
 /* {PK: …, SK: …} as an item. */
 struct value key_item(const struct key_schema *schema, const struct key *key, struct arena *arena);
 
-/* How records carry keys: each part as its
- * encoded value, one after the other. key_decode() reads `count` values and checks them.
- * ERROR_DAMAGED. */
+/* How records carry keys: each part as its encoded value, one after the other. key_decode() reads
+ * `count` values and checks them; they stay in `bytes`. ERROR_DAMAGED. */
 void key_encode(const struct key *key, struct buffer *out);
 MUST_CHECK bool key_decode(struct str bytes, size_t count, struct key *out, struct error *err);
 

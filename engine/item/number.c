@@ -217,6 +217,12 @@ size_t number_decode(const unsigned char *in, size_t len, struct number *out)
     return 2 + pairs;
 }
 
+size_t number_size_bytes(struct str encoded)
+{
+    bool negative = encoded.ptr[0] == CLASS_NEGATIVE;
+    return encoded.len == 1 ? 1 : encoded.len - 1 + (negative ? 1 : 0);
+}
+
 static int compare_magnitudes(const struct number *a, const struct number *b)
 {
     if (a->exponent != b->exponent) {

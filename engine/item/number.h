@@ -46,6 +46,10 @@ size_t number_encode(const struct number *n, unsigned char out[NUMBER_ENCODED_MA
  */
 size_t number_decode(const unsigned char *in, size_t len, struct number *out);
 
+/* Bytes as DynamoDB counts a number, from its encoding: 1, and one for each two digits, and one for
+ * the sign of a negative (Developer Guide, "DynamoDB item sizes and formats"). */
+size_t number_size_bytes(struct str encoded);
+
 /* <0, 0, >0 */
 int number_compare(const struct number *a, const struct number *b);
 
@@ -58,6 +62,7 @@ MUST_CHECK bool number_multiply(const struct number *a, const struct number *b, 
                                 struct error *err);
 struct number number_negate(const struct number *n);
 
+/* The number that an integer is. */
 struct number number_from_int(int64_t n);
 
 /* True and *out set if n is a whole number within int64_t. */

@@ -86,14 +86,7 @@ static void print_name(struct str name, struct buffer *out)
         buffer_add(out, name);
         return;
     }
-    buffer_add_char(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == '"') {
-            buffer_add_char(out, '"');
-        }
-        buffer_add_char(out, name.ptr[i]);
-    }
-    buffer_add_char(out, '"');
+    buffer_add_quoted(out, name, '"');
 }
 
 struct str path_print(struct path path, struct arena *arena)

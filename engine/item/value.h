@@ -58,6 +58,7 @@ struct attribute {
     struct value value;
 };
 
+/* Whether there is no value; and the type, VALUE_MISSING where there is none. */
 static inline bool value_is_missing(struct value v)
 {
     return v.bytes == NULL;
@@ -131,10 +132,14 @@ struct value value_list(struct arena *arena, const struct value *values, size_t 
 MUST_CHECK bool value_map(struct arena *arena, struct attribute *members, size_t count,
                           struct value *out, struct error *err);
 
-/* The set type (SS, NS, BS) of members that are all S, all N or all B; doubles merge if `merge`.
- * ERROR_ITEM: mixed or other types, a double where merge is false, no members. */
+/* The set (SS, NS, BS) of members that are all S, all N or all B, each once.
+ * ERROR_ITEM: mixed or other types, a member twice, no members. */
 MUST_CHECK bool value_set(struct arena *arena, const struct value *members, size_t count,
-                          bool merge, struct value *out, struct error *err);
+                          struct value *out, struct error *err);
+
+/* As value_set(), but members that stand more than once are one. */
+MUST_CHECK bool value_set_merged(struct arena *arena, const struct value *members, size_t count,
+                                 struct value *out, struct error *err);
 
 /* Set member bytes as a value of its own (S, N or B). */
 struct value value_from_member(struct arena *arena, enum value_type type, struct str member);

@@ -191,51 +191,83 @@ static enum value_type set_type(enum value_type member)
     }
 }
 
-/* Collects the members' bytes, sorted. */
-static bool sort_members(const struct value *members, size_t count, struct str *sorted,
-                         struct error *err)
+/* The members' bytes, sorted; NULL: they make no set. */
+static struct str *sort_members(struct arena *arena, const struct value *members, size_t count,
+                                struct error *err)
 {
+    if (count == 0) {
+        (void)error_set(err, ERROR_ITEM, "a set may not be empty");
+        return NULL;
+    }
+    struct str *sorted = arena_alloc(arena, count * sizeof *sorted);
     enum value_type type = value_type(members[0]);
     for (size_t i = 0; i < count; i++) {
         enum value_type found = value_type(members[i]);
         if (set_type(found) == VALUE_MISSING) {
-            return error_set(err, ERROR_ITEM, "a set holds S, N or B, not %s",
-                             value_type_name(found));
+            (void)error_set(err, ERROR_ITEM, "a set holds S, N or B, not %s",
+                            value_type_name(found));
+            return NULL;
         }
         if (found != type) {
-            return error_set(err, ERROR_ITEM, "a set of %s holds a member of type %s",
-                             value_type_name(type), value_type_name(found));
+            (void)error_set(err, ERROR_ITEM, "a set of %s holds a member of type %s",
+                            value_type_name(type), value_type_name(found));
+            return NULL;
         }
         sorted[i] = value_bytes(members[i]);
     }
     qsort(sorted, count, sizeof *sorted, compare_strs);
+    return sorted;
+}
+
+/* Of sorted members: how many are left. */
+static size_t drop_doubles(struct str *sorted, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || !str_equal(sorted[kept - 1], sorted[i])) {
+            sorted[kept++] = sorted[i];
+        }
+    }
+    return kept;
+}
+
+static struct value build_set(struct arena *arena, enum value_type type, const struct str *sorted,
+                              size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        size += counted_size(sorted[i]);
+    }
+    struct value set;
+    unsigned char *at = build_body(arena, type, count, size, &set);
+    for (size_t i = 0; i < count; i++) {
+        at = put_counted(at, sorted[i]);
+    }
+    return set;
+}
+
+bool value_set(struct arena *arena, const struct value *members, size_t count, struct value *out,
+               struct error *err)
+{
+    struct str *sorted = sort_members(arena, members, count, err);
+    if (sorted == NULL) {
+        return false;
+    }
+    if (drop_doubles(sorted, count) < count) {
+        return error_set(err, ERROR_ITEM, "a set holds one member twice");
+    }
+    *out = build_set(arena, set_type(value_type(members[0])), sorted, count);
     return true;
 }
 
-bool value_set(struct arena *arena, const struct value *members, size_t count, bool merge,
-               struct value *out, struct error *err)
+bool value_set_merged(struct arena *arena, const struct value *members, size_t count,
+                      struct value *out, struct error *err)
 {
-    if (count == 0) {
-        return error_set(err, ERROR_ITEM, "a set may not be empty");
-    }
-    struct str *sorted = arena_alloc(arena, count * sizeof *sorted);
-    if (!sort_members(members, count, sorted, err)) {
+    struct str *sorted = sort_members(arena, members, count, err);
+    if (sorted == NULL) {
         return false;
     }
-    size_t kept = 0;
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool twice = kept > 0 && str_equal(sorted[kept - 1], sorted[i]);
-        if (!twice) {
-            size += counted_size(sorted[i]);
-            sorted[kept++] = sorted[i];
-        } else if (!merge) {
-            return error_set(err, ERROR_ITEM, "a set holds one member twice");
-        }
-    }
-    unsigned char *at = build_body(arena, set_type(value_type(members[0])), kept, size, out);
-    for (size_t i = 0; i < kept; i++) {
-        at = put_counted(at, sorted[i]);
-    }
+    size_t kept = drop_doubles(sorted, count);
+    *out = build_set(arena, set_type(value_type(members[0])), sorted, kept);
     return true;
 }

@@ -28,6 +28,7 @@ struct page_batch {
     size_t note_capacity;
 };
 
+/* An empty batch whose tally has so many bytes, all zero. */
 struct page_batch *page_batch_new(size_t tally_bytes);
 void page_batch_free(struct page_batch *batch);
 
@@ -38,6 +39,7 @@ void page_batch_reset(struct page_batch *batch);
 struct effect *page_batch_add(struct page_batch *batch, const struct key *source,
                               size_t write_count, struct str tag);
 
+/* Keeps a copy of the note. */
 void page_batch_note(struct page_batch *batch, struct str note);
 
 #endif

@@ -22,6 +22,7 @@ struct pair_list {
     size_t capacity;
 };
 
+/* Releases the memory and leaves it empty. */
 void pair_list_free(struct pair_list *list);
 
 /* Forgets the pairs and keeps the memory. */
@@ -30,6 +31,7 @@ void pair_list_clear(struct pair_list *list);
 /* What the pairs take, the room to sort them included. */
 size_t pair_list_used_bytes(const struct pair_list *list);
 
+/* Copies the pair. */
 void pair_list_add(struct pair_list *list, struct str key, struct str value);
 
 /* By key; equal keys stay as they were added. */

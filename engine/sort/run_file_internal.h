@@ -56,6 +56,7 @@ struct run_reader {
     size_t read;         /* bytes of them */
 };
 
+/* Reads a run from its start; run_reader_close() in any case. */
 struct run_reader run_reader_open(const struct run_file *file, struct run run,
                                   struct buffer *packed);
 void run_reader_close(struct run_reader *reader);

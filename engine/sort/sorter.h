@@ -29,6 +29,7 @@ MUST_CHECK bool sorter_add(struct sorter *sorter, struct str key, struct str val
  * in any threads. Errors as sorter_add(), and as sorted_next() where runs are merged. */
 MUST_CHECK bool sorter_finish(struct sorter *sorter, struct error *err);
 
+/* Pairs that were added. */
 uint64_t sorter_count(const struct sorter *sorter);
 
 /* The pairs of several finished sorters, which stay until it is closed, as one sorted stream: by

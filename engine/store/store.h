@@ -28,8 +28,8 @@ enum projection { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_INCLUDE };
 enum index_state {
     INDEX_CREATING, /* declared: its key types are enforced; not filled, cannot be queried */
     INDEX_ACTIVE,
-    INDEX_BEHIND /* a pass changes so much of it that commits leave it alone: queries answer from it
-                    as it was, until store_index_finish() makes it anew */
+    INDEX_BEHIND /* changed so much that commits leave it alone: queries answer from it as it was,
+                    until store_flush() or store_index_finish() has made it anew */
 };
 
 /* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */
@@ -147,6 +147,7 @@ struct batch {
     size_t control_count;
     uint64_t pass;       /* written into each record */
     uint64_t undo_log;   /* 0: no undo is kept */
+    bool restores;       /* items stood like this before: an index leaves out what it cannot hold */
     struct arena *arena; /* for refusals */
 };
 
@@ -283,6 +284,7 @@ MUST_CHECK bool store_undo_drop(struct store *store, uint64_t log, struct error 
 MUST_CHECK bool store_lease_take(struct store *store, const char *owner, struct error *err);
 MUST_CHECK bool store_lease_owner(struct store *store, struct arena *arena, struct str *owner,
                                   struct error *err);
+/* What was not flushed is forgotten. */
 void store_lease_release(struct store *store);
 
 /* Bytes whose memcmp order is the order in which store_load_item() wants keys; equal keys have

@@ -37,6 +37,7 @@ struct undo_record {
     uint64_t after_digest;             /* PUT, MOVE: hash_64 of the whole item after */
     struct undo_attribute *attributes; /* UPDATE and MOVE: those that differ, sorted by name */
     size_t attribute_count;
+    size_t len; /* of the record in bytes, where it was read */
 };
 
 /* Appends one record for a write that turns `before` into `after`; either may be missing (PUT,
@@ -44,10 +45,10 @@ struct undo_record {
 void undo_append(const struct key_schema *schema, struct value before, struct value after,
                  struct buffer *out);
 
-/* Reads the record at the start of `bytes`; *size is its length. Values point into `bytes`.
- * ERROR_DAMAGED. */
+/* Reads the record at the start of `bytes`, the next begins out->len bytes on. Values point into
+ * `bytes`, the arena owns the attributes. ERROR_DAMAGED. */
 MUST_CHECK bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *arena,
-                          struct undo_record *out, size_t *size, struct error *err);
+                          struct undo_record *out, struct error *err);
 
 /* Packs records into a frame, and back. `limit` caps the unpacked size.
  * ERROR_DAMAGED: checksum, structure, or over the limit. */

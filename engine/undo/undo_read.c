@@ -5,8 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-enum { FIRST_ATTRIBUTES = 8 };
-
 static bool damaged(struct error *err, const char *what)
 {
     return error_set(err, ERROR_DAMAGED, "damaged undo record: %s", what);
@@ -131,17 +129,6 @@ static bool read_change(const struct undo_record *record, struct str *rest,
     return read_value_or_missing(rest, &out->before, err);
 }
 
-static struct undo_attribute *grow(struct undo_attribute *attributes, size_t count,
-                                   struct arena *arena)
-{
-    size_t wanted = count == 0 ? FIRST_ATTRIBUTES : 2 * count;
-    struct undo_attribute *grown = arena_alloc(arena, wanted * sizeof *grown);
-    if (count > 0) {
-        memcpy(grown, attributes, count * sizeof *grown);
-    }
-    return grown;
-}
-
 /* To the end of the body. */
 static bool read_changes(struct str *rest, struct arena *arena, struct undo_record *out,
                          struct error *err)
@@ -149,8 +136,8 @@ static bool read_changes(struct str *rest, struct arena *arena, struct undo_reco
     size_t count = 0, capacity = 0;
     for (; rest->len > 0; count++) {
         if (count == capacity) {
-            out->attributes = grow(out->attributes, count, arena);
-            capacity = count == 0 ? FIRST_ATTRIBUTES : 2 * count;
+            out->attributes =
+                arena_grow(arena, out->attributes, sizeof *out->attributes, &capacity);
         }
         struct undo_attribute *attribute = &out->attributes[count];
         if (!read_change(out, rest, attribute, err)) {
@@ -226,7 +213,7 @@ static bool read_body(const struct key_schema *schema, struct str *rest, struct 
 }
 
 bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *arena,
-               struct undo_record *out, size_t *size, struct error *err)
+               struct undo_record *out, struct error *err)
 {
     uint32_t body_size = 0;
     if (bytes.len < UNDO_HEAD_BYTES) {
@@ -237,7 +224,8 @@ bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *
     if (rest.len > bytes.len - UNDO_HEAD_BYTES) {
         return damaged(err, "it is cut short");
     }
-    struct undo_record record = {.kind = (enum undo_kind)bytes.ptr[0]};
+    struct undo_record record = {.kind = (enum undo_kind)bytes.ptr[0],
+                                 .len = UNDO_HEAD_BYTES + rest.len};
     if (!read_body(schema, &rest, arena, &record, err)) {
         return false;
     }
@@ -245,6 +233,5 @@ bool undo_read(const struct key_schema *schema, struct str bytes, struct arena *
         return damaged(err, "bytes follow it");
     }
     *out = record;
-    *size = UNDO_HEAD_BYTES + le32toh(body_size);
     return true;
 }

@@ -94,39 +94,45 @@ static void drop_before(struct jsonl_reader *reader, uint64_t offset)
     reader->block_at = offset;
 }
 
+/* The line feed of the line that starts at `offset`, behind `searched` bytes of it; NULL: none in
+ * what was read. */
+static const char *find_end(const struct jsonl_reader *reader, uint64_t offset, size_t searched)
+{
+    const struct buffer *block = &reader->block;
+    size_t start = (size_t)(offset - reader->block_at) + searched;
+    return block->len > start ? memchr(block->bytes + start, '\n', block->len - start) : NULL;
+}
+
+static size_t bytes_from(const struct jsonl_reader *reader, uint64_t offset)
+{
+    uint64_t end = reader->block_at + reader->block.len;
+    return end > offset ? (size_t)(end - offset) : 0;
+}
+
 /* The line that starts at `offset`, without its end; *next is where the one behind it starts.
  * line->ptr is NULL at the end of the file. */
 static bool read_line(struct jsonl_reader *reader, uint64_t offset, struct str *line,
                       uint64_t *next, struct error *err)
 {
-    size_t searched = 0;
-    for (;;) {
-        size_t start = (size_t)(offset - reader->block_at);
-        struct buffer *block = &reader->block;
-        size_t len = block->len > start ? block->len - start : 0;
-        const char *end =
-            len > searched ? memchr(block->bytes + start + searched, '\n', len - searched) : NULL;
-        if (end != NULL) {
-            *line = (struct str){block->bytes + start, (size_t)(end - block->bytes) - start};
-            *next = offset + line->len + 1;
-            return true;
-        }
-        if (len > JSONL_LINE_MAX_BYTES) {
+    const char *end = find_end(reader, offset, 0);
+    size_t got = 1;
+    while (end == NULL && got > 0) {
+        size_t searched = bytes_from(reader, offset);
+        if (searched > JSONL_LINE_MAX_BYTES) {
             return error_set(err, ERROR_INPUT, "%s: a line is over %d bytes",
                              source_of(&reader->reader)->path, JSONL_LINE_MAX_BYTES);
         }
-        searched = len;
         drop_before(reader, offset);
-        size_t got = 0;
         if (!read_block(reader, &got, err)) {
             return false;
         }
-        if (got == 0) {
-            *line = (struct str){len > 0 ? block->bytes : NULL, len};
-            *next = offset + len;
-            return true;
-        }
+        end = find_end(reader, offset, searched);
     }
+    size_t len = bytes_from(reader, offset);
+    const char *start = len == 0 ? NULL : reader->block.bytes + (offset - reader->block_at);
+    *line = (struct str){start, end == NULL ? len : (size_t)(end - start)};
+    *next = offset + line->len + (end == NULL ? 0 : 1);
+    return true;
 }
 
 /* The parser sees one line: its "FILE:1:COLUMN: " says less than ours. */
@@ -192,37 +198,41 @@ static bool take_line(struct jsonl_reader *reader, const struct source_sink *sin
     return sink->item(sink->context, &row, item, err);
 }
 
-/* Reads the lines that start in [from, to). The first starts behind a line feed. */
+static struct str without_mark(struct str line)
+{
+    static const struct str mark = STR_INIT("\xef\xbb\xbf");
+    return str_begins(line, mark) ? (struct str){line.ptr + mark.len, line.len - mark.len} : line;
+}
+
+/* The first line that starts in the part: behind a line feed, if only the last of the part before.
+ */
+static bool find_first(struct jsonl_reader *reader, uint64_t from, uint64_t *at, struct error *err)
+{
+    struct str ignored;
+    reader->block.len = 0;
+    reader->block_at = from > 0 ? from - 1 : 0;
+    *at = from;
+    return from == 0 || read_line(reader, from - 1, &ignored, at, err);
+}
+
+/* Reads the lines that start in [from, to). */
 static bool read_part(struct jsonl_reader *reader, const struct source_sink *sink, uint64_t from,
                       uint64_t to, struct error *err)
 {
-    struct str line;
     uint64_t at = from;
-    reader->block.len = 0;
-    reader->block_at = from;
-    if (from > 0) {
-        reader->block_at = from - 1;
-        if (!read_line(reader, from - 1, &line, &at, err)) {
-            return false;
-        }
-    }
-    while (at < to) {
+    bool ok = find_first(reader, from, &at, err);
+    while (ok && at < to) {
+        struct str line;
         uint64_t next = at;
-        if (!read_line(reader, at, &line, &next, err)) {
-            return false;
-        }
-        if (line.ptr == NULL) {
+        ok = read_line(reader, at, &line, &next, err);
+        if (!ok || line.ptr == NULL) {
             break;
         }
-        bool first = at == 0 && str_begins(line, STR("\xef\xbb\xbf"));
-        line.ptr += first ? 3 : 0;
-        line.len -= first ? 3 : 0;
-        if (!is_blank(line) && !take_line(reader, sink, line, at, err)) {
-            return false;
-        }
+        line = at == 0 ? without_mark(line) : line;
+        ok = is_blank(line) || take_line(reader, sink, line, at, err);
         at = next;
     }
-    return true;
+    return ok;
 }
 
 static bool read_all(struct source_reader *reader, const struct source_sink *sink,
@@ -281,6 +291,19 @@ static const struct source_ops jsonl_ops = {
     .row_name = row_name,
 };
 
+/* By the lines of the first block: only progress needs it. */
+static uint64_t estimate_rows(const struct jsonl_source *jsonl)
+{
+    char *block = heap_alloc(BLOCK_BYTES);
+    ssize_t got = pread(jsonl->fd, block, BLOCK_BYTES, 0);
+    uint64_t lines = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        lines += block[i] == '\n' ? 1 : 0;
+    }
+    heap_free(block);
+    return got <= 0 ? 0 : lines * (jsonl->size / (uint64_t)got);
+}
+
 bool jsonl_source_open(const char *path, struct source **out, struct error *err)
 {
     struct stat stat;
@@ -306,6 +329,7 @@ bool jsonl_source_open(const char *path, struct source **out, struct error *err)
         .readers_max = (size_t)(jsonl->size / PART_BYTES) + 1,
     };
     jsonl->source.entities[0].name = jsonl->source.name;
+    jsonl->source.entities[0].rows_estimate = estimate_rows(jsonl);
     *out = &jsonl->source;
     return true;
 }

@@ -7,26 +7,50 @@ static bool is_null(struct str field)
     return field.len == 2 && field.ptr[0] == '\\' && field.ptr[1] == 'N';
 }
 
-/* The character that stands for "\c"; 0 where COPY TO never writes that. */
+/* The character that stands for "\\c"; 0 where COPY TO never writes that. */
 static char escaped(char c)
 {
-    static const char from[] = "bfnrtv\\\t";
-    static const char to[] = "\b\f\n\r\t\v\\\t";
-    const char *at = c == '\0' ? NULL : strchr(from, c);
-    return at == NULL ? '\0' : to[at - from];
+    switch (c) {
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case 'v':
+        return '\v';
+    case '\\':
+        return '\\';
+    default:
+        return '\0';
+    }
+}
+
+/* The character at *at, which moves onto the last byte of it; 0 if that is no escape of COPY's. */
+static char next_char(const char *bytes, size_t len, size_t *at)
+{
+    if (bytes[*at] != '\\') {
+        return bytes[*at];
+    }
+    (*at)++;
+    char c = '\0';
+    if (*at < len) {
+        c = escaped(bytes[*at]);
+    }
+    return c;
 }
 
 static bool unescape(char *bytes, size_t *len, struct error *err)
 {
     size_t out = 0;
     for (size_t i = 0; i < *len; i++) {
-        char c = bytes[i];
-        if (c == '\\') {
-            i++;
-            c = i < *len ? escaped(bytes[i]) : '\0';
-            if (c == '\0') {
-                return error_set(err, ERROR_SOURCE, "COPY: an unknown escape in a field");
-            }
+        char c = next_char(bytes, *len, &i);
+        if (c == '\0') {
+            return error_set(err, ERROR_SOURCE, "COPY: an unknown escape in a field");
         }
         bytes[out++] = c;
     }

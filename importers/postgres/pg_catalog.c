@@ -9,7 +9,6 @@
 /* A relation that was described, for the locks. */
 struct described {
     const struct pg_relation *relation;
-    struct str oid; /* empty of a query */
     struct described *next;
 };
 
@@ -86,14 +85,21 @@ static bool find_class(struct pg_catalog *catalog, struct str table, struct clas
     return true;
 }
 
+static size_t column_index(const struct pg_relation *relation, struct str name)
+{
+    size_t i = 0;
+    while (i < relation->column_count && !str_equal(relation->columns[i], name)) {
+        i++;
+    }
+    return i;
+}
+
 static bool check_columns(const struct pg_relation *relation, struct error *err)
 {
     for (size_t i = 0; i < relation->column_count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (str_equal(relation->columns[i], relation->columns[k])) {
-                return error_set(err, ERROR_PLAN, "the query has two columns \"%.*s\"",
-                                 STR_ARG(relation->columns[i]));
-            }
+        if (column_index(relation, relation->columns[i]) < i) {
+            return error_set(err, ERROR_PLAN, "the query has two columns \"%.*s\"",
+                             STR_ARG(relation->columns[i]));
         }
     }
     return true;
@@ -103,17 +109,17 @@ static bool find_columns(struct pg_catalog *catalog, struct pg_relation *out, st
 {
     struct arena *arena = catalog->arena;
     struct str sql = arena_format(arena, "SELECT * FROM %.*s AS refold_rows", STR_ARG(out->sql));
-    struct pg_result_column *columns;
-    size_t count;
-    if (!pg_session_describe(catalog->session, sql.ptr, arena, &columns, &count, err)) {
+    struct pg_result_columns columns;
+    if (!pg_session_describe(catalog->session, sql.ptr, arena, &columns, err)) {
         return false;
     }
+    size_t count = columns.count;
     struct str *names = arena_zero(arena, (count + 1) * sizeof *names);
     const struct pg_type **types = arena_zero(arena, (count + 1) * sizeof(struct pg_type *));
     bool *unlisted = arena_zero(arena, count + 1);
     for (size_t i = 0; i < count; i++) {
-        names[i] = columns[i].name;
-        if (!pg_types_find(catalog->types, columns[i].type, &types[i], err)) {
+        names[i] = columns.list[i].name;
+        if (!pg_types_find(catalog->types, columns.list[i].type, &types[i], err)) {
             return false;
         }
         unlisted[i] = types[i]->unlisted;
@@ -123,15 +129,6 @@ static bool find_columns(struct pg_catalog *catalog, struct pg_relation *out, st
     out->unlisted = unlisted;
     out->column_count = count;
     return !out->is_query || check_columns(out, err);
-}
-
-static size_t column_index(const struct pg_relation *relation, struct str name)
-{
-    size_t i = 0;
-    while (i < relation->column_count && !str_equal(relation->columns[i], name)) {
-        i++;
-    }
-    return i;
 }
 
 /* Unique indexes over plain columns, the primary key first. */
@@ -170,7 +167,7 @@ static bool find_uniques(struct pg_catalog *catalog, struct str oid, struct pg_r
 static const char leaves_sql[] =
     "WITH RECURSIVE tree(oid) AS (SELECT $1::oid UNION SELECT i.inhrelid"
     " FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid)"
-    " SELECT c.oid, n.nspname, c.relname, coalesce(m.amname = 'heap', false),"
+    " SELECT n.nspname, c.relname, coalesce(m.amname = 'heap', false),"
     " coalesce(pg_relation_size(c.oid), 0), coalesce(pg_table_size(c.oid), 0),"
     " has_table_privilege(c.oid, 'SELECT'), current_setting('block_size'),"
     " c.oid <> $1::oid AND NOT c.relispartition, c.relkind = 'r'"
@@ -182,14 +179,13 @@ static const char leaves_sql[] =
 static void read_leaf(struct pg_catalog *catalog, const struct pg_rows *rows, size_t row,
                       struct pg_leaf *out)
 {
-    uint64_t block = cell_number(rows, row, 7);
-    uint64_t heap = cell_number(rows, row, 4);
-    out->oid = pg_cell(rows, row, 0);
-    out->sql = sql_name(catalog, pg_cell(rows, row, 1), pg_cell(rows, row, 2));
-    out->has_pages = cell_true(rows, row, 3);
-    out->is_lockable = cell_true(rows, row, 9);
+    uint64_t block = cell_number(rows, row, 6);
+    uint64_t heap = cell_number(rows, row, 3);
+    out->sql = sql_name(catalog, pg_cell(rows, row, 0), pg_cell(rows, row, 1));
+    out->has_pages = cell_true(rows, row, 2);
+    out->is_lockable = cell_true(rows, row, 8);
     out->pages = block == 0 ? 0 : heap / block;
-    out->bytes = cell_number(rows, row, 5);
+    out->bytes = cell_number(rows, row, 4);
     out->toast_bytes = out->bytes > heap ? out->bytes - heap : 0;
 }
 
@@ -206,8 +202,8 @@ static bool find_leaves(struct pg_catalog *catalog, struct str oid, struct pg_re
     bool readable = true;
     for (size_t i = 0; i < rows.count; i++) {
         read_leaf(catalog, &rows, i, &leaves[i]);
-        readable = readable && cell_true(&rows, i, 6);
-        out->inherits = out->inherits || cell_true(&rows, i, 8);
+        readable = readable && cell_true(&rows, i, 5);
+        out->inherits = out->inherits || cell_true(&rows, i, 7);
         out->pages += leaves[i].pages;
     }
     out->leaves = leaves;
@@ -216,7 +212,7 @@ static bool find_leaves(struct pg_catalog *catalog, struct str oid, struct pg_re
 }
 
 static bool describe_table(struct pg_catalog *catalog, const struct map_from *from,
-                           struct described *described, struct pg_relation *out, struct error *err)
+                           struct pg_relation *out, struct error *err)
 {
     struct class_row row;
     if (!find_class(catalog, from->table, &row, err)) {
@@ -225,7 +221,6 @@ static bool describe_table(struct pg_catalog *catalog, const struct map_from *fr
     if (strchr("rpvmf", row.kind) == NULL) {
         return error_set(err, ERROR_PLAN, "%.*s is no table or view", STR_ARG(from->table));
     }
-    described->oid = row.oid;
     out->name = from->as.len > 0 ? from->as : row.name;
     out->sql = sql_name(catalog, row.schema, row.name);
     out->rows_estimate = row.rows_estimate;
@@ -250,7 +245,7 @@ bool pg_catalog_describe(void *context, const struct map_from *from, struct map_
     struct pg_catalog *catalog = context;
     struct pg_relation *relation = arena_zero(catalog->arena, sizeof *relation);
     struct described *described = arena_zero(catalog->arena, sizeof *described);
-    bool found = from->table.len > 0 ? describe_table(catalog, from, described, relation, err)
+    bool found = from->table.len > 0 ? describe_table(catalog, from, relation, err)
                                      : describe_query(catalog, from, relation, err);
     if (!found) {
         return false;
@@ -266,55 +261,71 @@ bool pg_catalog_describe(void *context, const struct map_from *from, struct map_
     return true;
 }
 
-/* The tables that can be locked, as a list for SQL; empty if there are none. */
-static void list_leaves(const struct pg_catalog *catalog, bool by_oid, struct buffer *out)
+static void add_table(struct str sql, struct buffer *list)
 {
-    for (const struct described *one = catalog->described; one != NULL; one = one->next) {
-        for (size_t i = 0; i < one->relation->leaf_count; i++) {
-            const struct pg_leaf *leaf = &one->relation->leaves[i];
-            if (leaf->is_lockable) {
-                buffer_add(out, out->len > 0 ? STR(", ") : STR(""));
-                buffer_add(out, by_oid ? STR("") : STR("ONLY "));
-                buffer_add(out, by_oid ? leaf->oid : leaf->sql);
-            }
+    buffer_format(list, "%sONLY %.*s", list->len > 0 ? ", " : "", STR_ARG(sql));
+}
+
+/* Of a list of tables, which it frees; empty where it is. */
+static struct str lock_statement(struct buffer *list, struct arena *arena)
+{
+    struct str lock = list->len == 0 ? STR("")
+                                     : arena_format(arena, "LOCK TABLE %.*s IN ACCESS SHARE MODE",
+                                                    STR_ARG(buffer_str(list)));
+    buffer_free(list);
+    return lock;
+}
+
+static void list_leaves(const struct pg_relation *relation, struct buffer *list)
+{
+    for (size_t i = 0; i < relation->leaf_count; i++) {
+        if (relation->leaves[i].is_lockable) {
+            add_table(relation->leaves[i].sql, list);
         }
     }
 }
 
-static bool check_rewrites(struct pg_catalog *catalog, struct error *err)
+bool pg_catalog_lock(struct pg_catalog *catalog, struct error *err)
 {
     struct buffer list = {0};
-    list_leaves(catalog, true, &list);
-    struct str sql = arena_format(
-        catalog->arena,
-        "SELECT c.oid::regclass FROM pg_catalog.pg_class c WHERE c.oid IN (%.*s)"
-        " AND c.relfilenode <> 0 AND c.relfilenode IS DISTINCT FROM pg_relation_filenode(c.oid)",
-        STR_ARG(buffer_str(&list)));
-    buffer_free(&list);
-    struct pg_statement statement = {sql.ptr, NULL, 0};
+    for (const struct described *one = catalog->described; one != NULL; one = one->next) {
+        list_leaves(one->relation, &list);
+    }
+    struct str lock = lock_statement(&list, catalog->arena);
+    return lock.len == 0 || pg_session_run(catalog->session, lock.ptr, err);
+}
+
+static const char locked_sql[] =
+    "SELECT DISTINCT n.nspname, c.relname, c.oid::regclass,"
+    " c.relfilenode IS DISTINCT FROM pg_relation_filenode(c.oid),"
+    " c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT')"
+    " FROM pg_catalog.pg_locks l"
+    " JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = current_database()"
+    " JOIN pg_catalog.pg_class c ON c.oid = l.relation"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND c.relkind IN ('r', 'm')"
+    " AND c.relfilenode <> 0 AND n.nspname <> 'pg_catalog'";
+
+bool pg_catalog_settle(struct pg_catalog *catalog, struct str *lock, struct error *err)
+{
+    struct pg_statement statement = {locked_sql, NULL, 0};
     struct pg_rows rows;
     if (!pg_session_query(catalog->session, &statement, catalog->arena, &rows, err)) {
         return false;
     }
-    if (rows.count > 0) {
-        return error_set(err, ERROR_SOURCE,
-                         "table %.*s was emptied or rewritten as the import began\n"
-                         "hint: start the import again",
-                         STR_ARG(pg_cell(&rows, 0, 0)));
+    struct buffer list = {0};
+    for (size_t i = 0; i < rows.count; i++) {
+        if (cell_true(&rows, i, 3)) {
+            buffer_free(&list);
+            return error_set(err, ERROR_SOURCE,
+                             "table %.*s was emptied or rewritten as the import began\n"
+                             "hint: start the import again",
+                             STR_ARG(pg_cell(&rows, i, 2)));
+        }
+        if (cell_true(&rows, i, 4)) {
+            add_table(sql_name(catalog, pg_cell(&rows, i, 0), pg_cell(&rows, i, 1)), &list);
+        }
     }
+    *lock = lock_statement(&list, catalog->arena);
     return true;
-}
-
-bool pg_catalog_lock(struct pg_catalog *catalog, struct error *err)
-{
-    struct buffer sql = {0};
-    list_leaves(catalog, false, &sql);
-    if (sql.len == 0) {
-        buffer_free(&sql);
-        return true;
-    }
-    struct str lock = arena_format(catalog->arena, "LOCK TABLE %.*s IN ACCESS SHARE MODE",
-                                   STR_ARG(buffer_str(&sql)));
-    buffer_free(&sql);
-    return pg_session_run(catalog->session, lock.ptr, err) && check_rewrites(catalog, err);
 }

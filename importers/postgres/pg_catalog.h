@@ -15,7 +15,6 @@
 
 /* A table that holds rows itself: the relation, a partition or a child by inheritance. */
 struct pg_leaf {
-    struct str oid;
     struct str sql;   /* "schema"."table", to be read with ONLY where has_pages */
     bool has_pages;   /* rows can be read by page (ctid) */
     bool is_lockable; /* LOCK TABLE takes it */
@@ -56,8 +55,12 @@ struct pg_catalog *pg_catalog_new(struct pg_session *session, struct arena *aren
  * ERROR_PLAN: no such relation, nothing that has rows, two columns of one name. */
 map_describe pg_catalog_describe;
 
-/* Locks what was described so that nobody empties or rewrites it, and checks that nobody did since
- * the transaction's snapshot was taken. ERROR_SOURCE. */
+/* Locks what was described so that nobody empties or rewrites it. ERROR_SOURCE. */
 MUST_CHECK bool pg_catalog_lock(struct pg_catalog *catalog, struct error *err);
+
+/* Checks that nobody emptied or rewrote a table that the transaction has locked by now, since its
+ * snapshot was taken: those described, and those under views and queries once these are planned.
+ *   lock  gets the statement that takes the same locks, empty if there are none */
+MUST_CHECK bool pg_catalog_settle(struct pg_catalog *catalog, struct str *lock, struct error *err);
 
 #endif

@@ -1,9 +1,8 @@
 #include "importers/postgres/pg_decode.h"
 
+#include "engine/base/utf8.h"
 #include "importers/postgres/pg_text.h"
 #include "plans/map_make.h"
-
-#include <string.h>
 
 static struct str column_name(const struct pg_rows_plan *plan, size_t slot, struct arena *arena)
 {
@@ -22,7 +21,7 @@ static bool apply_policy(enum map_policy policy, struct str text, struct arena *
     switch (policy) {
     case MAP_AS_TEXT:
         *out = value_string(arena, text);
-        return true;
+        return utf8_is_valid(text);
     case MAP_OMIT:
         *out = (struct value){NULL, 0};
         return true;
@@ -66,8 +65,18 @@ static bool decode_columns(const struct pg_rows_plan *plan, const struct str *fi
     return true;
 }
 
+/* The column that a PG_FLAG_COLUMNS names. */
+static size_t slot_of(const struct pg_rows_plan *plan, struct str text)
+{
+    size_t slot = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        slot = slot * 10 + (size_t)(text.ptr[i] - '0');
+    }
+    return slot < plan->bound->slot_count ? slot : 0;
+}
+
 static bool refuse_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag,
-                        struct arena *arena, struct error *err)
+                        struct str text, struct arena *arena, struct error *err)
 {
     const struct map_rows *rows = plan->bound->rows;
     struct str name;
@@ -78,9 +87,9 @@ static bool refuse_flag(const struct pg_rows_plan *plan, const struct pg_flag *f
     case PG_FLAG_EMBED:
         name = rows->embeds[flag->index].name;
         return error_set(err, ERROR_ITEM, "embed %.*s is far too large for an item", STR_ARG(name));
-    case PG_FLAG_COLUMN:
+    case PG_FLAG_COLUMNS:
     default:
-        name = column_name(plan, flag->index, arena);
+        name = column_name(plan, slot_of(plan, text), arena);
         return error_set(err, ERROR_ITEM, "column %.*s: over %d bytes", STR_ARG(name),
                          PG_VALUE_MAX_BYTES);
     }
@@ -90,8 +99,8 @@ static bool check_flags(const struct pg_rows_plan *plan, const struct str *flags
                         struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < plan->flag_count; i++) {
-        if (flags[i].ptr != NULL && flags[i].len == 1 && flags[i].ptr[0] == 't') {
-            return refuse_flag(plan, &plan->flags[i], arena, err);
+        if (flags[i].ptr != NULL && !str_equal(flags[i], STR("f"))) {
+            return refuse_flag(plan, &plan->flags[i], flags[i], arena, err);
         }
     }
     return true;
@@ -125,13 +134,7 @@ struct row_list {
 static struct value *row_list_add(struct row_list *list, struct arena *arena)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        struct value *rows = arena_alloc(arena, capacity * sizeof *rows);
-        if (list->count > 0) {
-            memcpy(rows, list->rows, list->count * sizeof *rows);
-        }
-        list->rows = rows;
-        list->capacity = capacity;
+        list->rows = arena_grow(arena, list->rows, sizeof *list->rows, &list->capacity);
     }
     return &list->rows[list->count++];
 }
@@ -156,15 +159,15 @@ static bool decode_rows(const struct pg_rows_plan *plan, struct str text, struct
            error_set(err, ERROR_SOURCE, "not the text of an array of rows");
 }
 
-static bool decode_embed(const struct pg_rows_plan *plan, size_t index, struct str text,
-                         struct arena *arena, struct value *out, struct error *err)
+static bool decode_embed(const struct pg_embed_plan *plan, struct str text, struct arena *arena,
+                         struct value *out, struct error *err)
 {
-    const struct map_embed *embed = plan->bound->embeds[index].embed;
     struct row_list list = {0};
-    if (text.ptr != NULL && !decode_rows(&plan->embeds[index].rows, text, arena, &list, err)) {
-        return error_wrap(err, "embed %.*s", STR_ARG(embed->name));
+    if (text.ptr != NULL && !decode_rows(&plan->rows, text, arena, &list, err)) {
+        return error_wrap(err, "embed %.*s", STR_ARG(plan->embed->name));
     }
-    return map_make_embed(embed, list.rows, list.count, arena, out, err);
+    struct map_values rows = {list.rows, list.count};
+    return map_make_embed(plan->embed, rows, arena, out, err);
 }
 
 bool pg_decode_row(const struct pg_rows_plan *plan, const struct str *fields, struct arena *arena,
@@ -176,7 +179,7 @@ bool pg_decode_row(const struct pg_rows_plan *plan, const struct str *fields, st
         return false;
     }
     for (size_t i = 0; i < embed_count; i++) {
-        if (!decode_embed(plan, i, fields[i], arena, &values[i], err)) {
+        if (!decode_embed(&plan->embeds[i], fields[i], arena, &values[i], err)) {
             return false;
         }
     }

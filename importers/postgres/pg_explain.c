@@ -27,12 +27,13 @@ static bool refuse(const struct pg_relation *relation, const struct pg_rows_plan
                    const char *what, struct str name, struct error *err)
 {
     struct str outer = parent->bound->relations[0].name;
-    return error_set(err, ERROR_PLAN,
-                     "%s %.*s: PostgreSQL would read the whole of %.*s for each row of %.*s\n"
-                     "hint: let \"on\" be equal columns joined by AND, as in %.*s.x = %.*s.y, "
-                     "or make an index that it can use",
-                     what, STR_ARG(name), STR_ARG(relation->name), STR_ARG(outer),
-                     STR_ARG(relation->name), STR_ARG(outer));
+    return error_set(
+        err, ERROR_PLAN,
+        "%s %.*s: PostgreSQL would read the whole of %.*s for each row of %.*s\n"
+        "hint: let \"on\" be equal columns of one type joined by AND, as in %.*s.x = %.*s.y, "
+        "or make an index that it can use",
+        what, STR_ARG(name), STR_ARG(relation->name), STR_ARG(outer), STR_ARG(relation->name),
+        STR_ARG(outer));
 }
 
 /* Embeds nest at most MAP_EMBED_MAX_DEPTH deep. */

@@ -1,4 +1,4 @@
-#include "importers/postgres/pg_convert_internal.h"
+#include "importers/postgres/pg_type.h"
 
 #include "importers/postgres/pg_text.h"
 
@@ -13,13 +13,7 @@ struct value_list_builder {
 static void add_value(struct value_list_builder *values, struct value value, struct arena *arena)
 {
     if (values->count == values->capacity) {
-        size_t capacity = values->capacity == 0 ? 8 : values->capacity * 2;
-        struct value *list = arena_alloc(arena, capacity * sizeof *list);
-        if (values->count > 0) {
-            memcpy(list, values->list, values->count * sizeof *list);
-        }
-        values->list = list;
-        values->capacity = capacity;
+        values->list = arena_grow(arena, values->list, sizeof *values->list, &values->capacity);
     }
     values->list[values->count++] = value;
 }
@@ -207,7 +201,9 @@ static bool read_hstore_value(struct str text, size_t *at, struct arena *arena, 
 bool pg_convert_hstore(const struct pg_type *type, struct str text, struct arena *arena,
                        struct value *out, struct error *err)
 {
-    (void)type;
+    if (type->is_unchecked && !pg_text_check(text, err)) {
+        return false;
+    }
     /* Each pair takes at least six bytes: ""=>"". */
     struct attribute *members = arena_zero(arena, (text.len / 6 + 2) * sizeof *members);
     size_t count = 0;

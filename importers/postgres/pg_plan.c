@@ -6,6 +6,64 @@ struct planner {
     size_t embeds; /* so far */
 };
 
+static const struct pg_type *column_type(const struct pg_relation *relation, struct str column)
+{
+    for (size_t i = 0; i < relation->column_count; i++) {
+        if (str_equal(relation->columns[i], column)) {
+            return relation->types[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct pg_type *outer_type(const struct pg_rows_plan *plan,
+                                        const struct pg_column_name *outer)
+{
+    const struct map_bound_rows *bound = plan->bound;
+    for (size_t i = 0; i <= bound->rows->join_count; i++) {
+        if (str_equal(bound->relations[i].name, outer->relation)) {
+            return column_type(pg_plan_relation(plan, i), outer->column);
+        }
+    }
+    return NULL;
+}
+
+/* Types whose values PostgreSQL compares across without losing any of them. */
+static size_t family(const struct pg_type *type)
+{
+    static const struct {
+        struct str name;
+        size_t family;
+    } families[] = {
+        {STR_INIT("int2"), 1},      {STR_INIT("int4"), 1},    {STR_INIT("int8"), 1},
+        {STR_INIT("numeric"), 1},   {STR_INIT("float4"), 2},  {STR_INIT("float8"), 2},
+        {STR_INIT("text"), 3},      {STR_INIT("varchar"), 3}, {STR_INIT("date"), 4},
+        {STR_INIT("timestamp"), 4},
+    };
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (str_equal(families[i].name, type->name)) {
+            return families[i].family;
+        }
+    }
+    return 0;
+}
+
+/* True if values of the inner columns that are equal among themselves are equal to the same outer
+ * values. citext groups 'a' with 'A', but text = citext compares as text. */
+static bool compares_alike(const struct pg_rows_plan *plan, const struct pg_on *on,
+                           const struct pg_relation *inner)
+{
+    for (size_t i = 0; i < on->count; i++) {
+        const struct pg_type *left = column_type(inner, on->inner[i].column);
+        const struct pg_type *right = outer_type(plan, &on->outer[i]);
+        if (left == NULL || right == NULL ||
+            (left != right && (family(left) == 0 || family(left) != family(right)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool unique_is_fixed(const struct pg_relation *relation, const struct pg_unique *unique,
                             const struct pg_on *on)
 {
@@ -31,23 +89,21 @@ static bool matches_once(const struct pg_relation *relation, const struct pg_on 
     return false;
 }
 
-static size_t plan_joins(struct planner *planner, struct pg_rows_plan *plan)
+static void plan_joins(struct planner *planner, struct pg_rows_plan *plan)
 {
     const struct map_rows *rows = plan->bound->rows;
     struct pg_join_plan *joins = arena_zero(planner->arena, (rows->join_count + 1) * sizeof *joins);
-    size_t unproved = 0;
     for (size_t i = 0; i < rows->join_count; i++) {
         const struct map_join *join = &rows->joins[i];
         joins[i].mode = PG_JOIN_LATERAL;
-        if (pg_on_parse(join->on.text, join->alias, planner->arena, &joins[i].on)) {
+        if (pg_on_parse(join->on.text, join->alias, planner->arena, &joins[i].on) &&
+            compares_alike(plan, &joins[i].on, pg_plan_relation(plan, i + 1))) {
             joins[i].mode = matches_once(pg_plan_relation(plan, i + 1), &joins[i].on)
                                 ? PG_JOIN_ONCE
                                 : PG_JOIN_COUNTED;
         }
-        unproved += joins[i].mode == PG_JOIN_ONCE ? 0 : 1;
     }
     plan->joins = joins;
-    return unproved;
 }
 
 /* Rows of a table can be guarded by octet_length(), which reads no TOAST. */
@@ -74,8 +130,7 @@ static bool refuse_type(const struct pg_rows_plan *plan, const struct map_slot *
                        STR_ARG(refused->name), STR_ARG(relation->columns[slot->column]));
 }
 
-static bool plan_columns(struct planner *planner, struct pg_rows_plan *plan, size_t *guards,
-                         struct error *err)
+static bool plan_columns(struct planner *planner, struct pg_rows_plan *plan, struct error *err)
 {
     const struct map_bound_rows *bound = plan->bound;
     const struct pg_type **types =
@@ -90,17 +145,18 @@ static bool plan_columns(struct planner *planner, struct pg_rows_plan *plan, siz
             return refuse_type(plan, slot, refused, err);
         }
         guarded[i] = needs_guard(relation, types[i]);
-        *guards += guarded[i] ? 1 : 0;
+        plan->has_guards = plan->has_guards || guarded[i];
     }
     plan->types = types;
     plan->guarded = guarded;
     return true;
 }
 
-static void add_flags(struct planner *planner, struct pg_rows_plan *plan, size_t most)
+static void add_flags(struct planner *planner, struct pg_rows_plan *plan)
 {
     const struct map_rows *rows = plan->bound->rows;
-    struct pg_flag *flags = arena_zero(planner->arena, (most + 1) * sizeof *flags);
+    size_t most = rows->join_count + rows->embed_count + 1;
+    struct pg_flag *flags = arena_zero(planner->arena, most * sizeof *flags);
     size_t count = 0;
     for (size_t i = 0; i < rows->join_count; i++) {
         if (plan->joins[i].mode != PG_JOIN_ONCE) {
@@ -110,27 +166,37 @@ static void add_flags(struct planner *planner, struct pg_rows_plan *plan, size_t
     for (size_t i = 0; i < rows->embed_count; i++) {
         flags[count++] = (struct pg_flag){PG_FLAG_EMBED, i};
     }
-    for (size_t i = 0; i < plan->bound->slot_count; i++) {
-        if (plan->guarded[i]) {
-            flags[count++] = (struct pg_flag){PG_FLAG_COLUMN, i};
-        }
+    if (plan->has_guards) {
+        flags[count++] = (struct pg_flag){PG_FLAG_COLUMNS, 0};
     }
     plan->flags = flags;
     plan->flag_count = count;
 }
 
+static bool is_own_join(const struct map_embed *embed, struct str relation)
+{
+    for (size_t i = 0; i < embed->rows.join_count; i++) {
+        if (str_equal(relation, embed->rows.joins[i].alias)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Grouping needs every outer column to stand outside the embed: none of its own joins. */
-static bool can_group(const struct map_embed *embed, const struct map_bound_rows *bound,
+static bool can_group(const struct pg_rows_plan *parent, const struct map_bound_embed *bound,
                       struct planner *planner, struct pg_on *on)
 {
-    if (!pg_on_parse(embed->on.text, bound->relations[0].name, planner->arena, on)) {
+    const struct map_embed *wanted = bound->embed;
+    const struct map_bound_rows *embed = &bound->rows;
+    const struct pg_relation *inner = embed->relations[0].table;
+    if (!pg_on_parse(wanted->on.text, embed->relations[0].name, planner->arena, on) ||
+        !compares_alike(parent, on, inner)) {
         return false;
     }
     for (size_t i = 0; i < on->count; i++) {
-        for (size_t k = 0; k < embed->rows.join_count; k++) {
-            if (str_equal(on->outer[i].relation, embed->rows.joins[k].alias)) {
-                return false;
-            }
+        if (is_own_join(wanted, on->outer[i].relation)) {
+            return false;
         }
     }
     return true;
@@ -141,22 +207,23 @@ static bool plan_rows(struct planner *planner, struct pg_rows_plan *plan, struct
 {
     const struct map_bound_rows *bound = plan->bound;
     size_t embed_count = bound->rows->embed_count;
-    size_t flags = plan_joins(planner, plan) + embed_count;
-    if (!plan_columns(planner, plan, &flags, err)) {
+    plan_joins(planner, plan);
+    if (!plan_columns(planner, plan, err)) {
         return false;
     }
     struct pg_embed_plan *embeds = arena_zero(planner->arena, (embed_count + 1) * sizeof *embeds);
     for (size_t i = 0; i < embed_count; i++) {
         const struct map_bound_embed *embed = &bound->embeds[i];
+        embeds[i].embed = embed->embed;
         embeds[i].number = planner->embeds++;
-        embeds[i].grouped = can_group(embed->embed, &embed->rows, planner, &embeds[i].on);
+        embeds[i].grouped = can_group(plan, embed, planner, &embeds[i].on);
         embeds[i].rows.bound = &embed->rows;
         if (!plan_rows(planner, &embeds[i].rows, err)) {
             return false;
         }
     }
     plan->embeds = embeds;
-    add_flags(planner, plan, flags);
+    add_flags(planner, plan);
     return true;
 }
 

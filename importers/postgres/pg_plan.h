@@ -29,12 +29,14 @@ struct pg_join_plan {
     struct pg_on on; /* COUNTED */
 };
 
-/* A field that is true where a row is refused. */
-enum pg_flag_kind { PG_FLAG_JOIN, PG_FLAG_EMBED, PG_FLAG_COLUMN };
+/* A field that says that a row is refused: true of its join or embed, or the slot of the first
+ * column that is too long. One field for all columns: a SELECT has room for few beside 1,600 of
+ * them. */
+enum pg_flag_kind { PG_FLAG_JOIN, PG_FLAG_EMBED, PG_FLAG_COLUMNS };
 
 struct pg_flag {
     enum pg_flag_kind kind;
-    size_t index; /* of the join, the embed or the column slot */
+    size_t index; /* of the join or the embed */
 };
 
 struct pg_embed_plan;
@@ -45,12 +47,14 @@ struct pg_rows_plan {
     const struct pg_join_plan *joins;
     const struct pg_embed_plan *embeds;
     const struct pg_type **types; /* by column slot */
-    const bool *guarded;          /* by column slot: PG_FLAG_COLUMN says if it is too long */
+    const bool *guarded;          /* by column slot: PG_FLAG_COLUMNS says if it is too long */
+    bool has_guards;
     const struct pg_flag *flags;
     size_t flag_count;
 };
 
 struct pg_embed_plan {
+    const struct map_embed *embed;
     struct pg_rows_plan rows;
     size_t number; /* tells the embeds of an entity apart */
     bool grouped;  /* else LATERAL */

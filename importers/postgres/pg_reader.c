@@ -1,3 +1,4 @@
+#include "engine/base/utf8.h"
 #include "importers/postgres/copy_row.h"
 #include "importers/postgres/pg_decode.h"
 #include "importers/postgres/pg_source_internal.h"
@@ -8,6 +9,9 @@
 
 /* Counters are shared by readers: they are told in steps. */
 enum { ROWS_TOLD_AT_ONCE = 256 };
+
+/* Who waits for a lock that the source's own session holds up would let a reader wait for ever. */
+#define LOCK_TIMEOUT "10s"
 
 struct pg_reader {
     struct source_reader reader;
@@ -40,9 +44,10 @@ bool pg_reader_open(struct source *source, struct source_reader **out, struct er
     reader->kept = arena_new();
     struct str begin = arena_format(reader->kept,
                                     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
-                                    "SET TRANSACTION SNAPSHOT '%.*s'",
-                                    STR_ARG(pg->snapshot_id));
-    if (!pg_session_open(pg->conninfo, &reader->session, err) ||
+                                    "SET TRANSACTION SNAPSHOT '%.*s';"
+                                    "SET LOCAL lock_timeout = '" LOCK_TIMEOUT "'; %.*s",
+                                    STR_ARG(pg->snapshot_id), STR_ARG(pg->lock));
+    if (!pg_session_open(pg->conninfo, pg->stop, &reader->session, err) ||
         !pg_session_run(reader->session, begin.ptr, err)) {
         pg_reader_close(&reader->reader);
         return false;
@@ -61,17 +66,47 @@ void pg_reader_close(struct source_reader *reader)
     heap_free(pg);
 }
 
+static bool is_plain(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (byte < ' ' || byte == 0x7f || byte == '\\') {
+            return false;
+        }
+    }
+    return utf8_is_valid(text);
+}
+
+/* Control characters, and bytes that are no text, as \xHH: rows are named on terminals. */
+static void add_escaped(struct str text, struct buffer *out)
+{
+    if (is_plain(text)) {
+        buffer_add(out, text);
+        return;
+    }
+    bool valid = utf8_is_valid(text);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (byte == '\\') {
+            buffer_add(out, STR("\\\\"));
+        } else if (byte < ' ' || byte == 0x7f || (byte >= 0x80 && !valid)) {
+            buffer_format(out, "\\x%02x", byte);
+        } else {
+            buffer_add_char(out, text.ptr[i]);
+        }
+    }
+}
+
 /* The primary key's values divided by tabs, the ctid, or the row's number. */
 static struct str row_identity(struct pg_reader *reader)
 {
     struct buffer *out = &reader->identity;
     out->len = 0;
     for (size_t i = 0; i < reader->entity->identity_count; i++) {
-        struct str field = reader->fields[reader->entity->identity[i]];
         if (i > 0) {
             buffer_add_char(out, '\t');
         }
-        buffer_add(out, field);
+        add_escaped(reader->fields[reader->entity->identity[i]], out);
     }
     if (reader->entity->identity_count == 0 && reader->has_ctid) {
         buffer_add(out, reader->fields[reader->field_count - 1]);

@@ -1,5 +1,6 @@
-#include "importers/postgres/pg_convert_internal.h"
+#include "importers/postgres/pg_type.h"
 
+#include "engine/base/utf8.h"
 #include "engine/item/item_json.h"
 #include "engine/item/number.h"
 
@@ -13,11 +14,19 @@ static int shown(struct str text)
     return text.len > SHOWN_MAX ? SHOWN_MAX : (int)text.len;
 }
 
+bool pg_text_check(struct str text, struct error *err)
+{
+    size_t valid = utf8_valid_prefix(text);
+    return valid == text.len || error_set(err, ERROR_ITEM, "the byte 0x%02x at %zu is no UTF-8",
+                                          (unsigned)(unsigned char)text.ptr[valid], valid + 1);
+}
+
 bool pg_convert_text(const struct pg_type *type, struct str text, struct arena *arena,
                      struct value *out, struct error *err)
 {
-    (void)type;
-    (void)err;
+    if (type->is_unchecked && !pg_text_check(text, err)) {
+        return false;
+    }
     *out = value_string(arena, text);
     return true;
 }
@@ -105,5 +114,9 @@ bool pg_convert_jsonb(const struct pg_type *type, struct str text, struct arena 
     (void)type;
     struct json_options options = {.file = "jsonb"};
     struct json *json;
-    return json_parse(text, &options, arena, &json, err) && item_json_plain(json, arena, out, err);
+    if (!json_parse(text, &options, arena, &json, err)) {
+        err->code = ERROR_ITEM; /* JSON to PostgreSQL, but deeper than any item */
+        return false;
+    }
+    return item_json_plain(json, arena, out, err);
 }

@@ -1,24 +1,13 @@
 #include "importers/postgres/pg_select.h"
 
+#include <assert.h>
 #include <inttypes.h>
-
-static void add_name(struct buffer *out, struct str name)
-{
-    buffer_add_char(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == '"') {
-            buffer_add_char(out, '"');
-        }
-        buffer_add_char(out, name.ptr[i]);
-    }
-    buffer_add_char(out, '"');
-}
 
 static void add_column(struct buffer *out, struct str relation, struct str column)
 {
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '"');
     buffer_add_char(out, '.');
-    add_name(out, column);
+    buffer_add_quoted(out, column, '"');
 }
 
 static void add_slot(const struct pg_rows_plan *plan, size_t slot, struct buffer *out)
@@ -41,6 +30,19 @@ static void add_too_long(const struct pg_rows_plan *plan, size_t slot, struct bu
     buffer_format(out, ") > %d", PG_VALUE_MAX_BYTES);
 }
 
+static void add_first_too_long(const struct pg_rows_plan *plan, struct buffer *out)
+{
+    buffer_add(out, STR("CASE"));
+    for (size_t i = 0; i < plan->bound->slot_count; i++) {
+        if (plan->guarded[i]) {
+            buffer_add(out, STR(" WHEN "));
+            add_too_long(plan, i, out);
+            buffer_format(out, " THEN %zu", i);
+        }
+    }
+    buffer_add(out, STR(" END"));
+}
+
 static void add_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag,
                      struct buffer *out)
 {
@@ -52,8 +54,8 @@ static void add_flag(const struct pg_rows_plan *plan, const struct pg_flag *flag
     case PG_FLAG_EMBED:
         buffer_format(out, "refold_e%zu.too_large", plan->embeds[flag->index].number);
         break;
-    case PG_FLAG_COLUMN:
-        add_too_long(plan, flag->index, out);
+    case PG_FLAG_COLUMNS:
+        add_first_too_long(plan, out);
         break;
     }
 }
@@ -87,27 +89,27 @@ static void add_join(const struct pg_rows_plan *plan, size_t index, struct buffe
     struct str sql = pg_plan_relation(plan, index + 1)->sql;
     if (how->mode == PG_JOIN_ONCE) {
         buffer_format(out, " LEFT JOIN %.*s AS ", STR_ARG(sql));
-        add_name(out, join->alias);
+        buffer_add_quoted(out, join->alias, '"');
         buffer_add(out, STR(" ON "));
         add_condition(out, join->on.text);
         return;
     }
     bool lateral = how->mode == PG_JOIN_LATERAL;
     buffer_format(out, " LEFT JOIN %s(SELECT ", lateral ? "LATERAL " : "");
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '"');
     buffer_add(out, STR(".*, count(*) OVER ("));
     for (size_t i = 0; i < how->on.count && !lateral; i++) {
         buffer_add(out, i == 0 ? STR("PARTITION BY ") : STR(", "));
         add_column(out, join->alias, how->on.inner[i].column);
     }
     buffer_format(out, ") AS refold_matches FROM %.*s AS ", STR_ARG(sql));
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '"');
     if (lateral) {
         buffer_add(out, STR(" WHERE "));
         add_condition(out, join->on.text);
     }
     buffer_add(out, STR(") AS "));
-    add_name(out, join->alias);
+    buffer_add_quoted(out, join->alias, '"');
     buffer_add(out, STR(" ON "));
     add_condition(out, lateral ? STR("true") : join->on.text);
 }
@@ -175,11 +177,11 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
 
 static void add_pages(struct str relation, const struct pg_range *range, struct buffer *out)
 {
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '"');
     buffer_format(out, ".ctid >= '(%" PRIu64 ",0)'", range->first);
     if (range->end != 0) {
         buffer_add(out, STR(" AND "));
-        add_name(out, relation);
+        buffer_add_quoted(out, relation, '"');
         buffer_format(out, ".ctid < '(%" PRIu64 ",0)'", range->end);
     }
 }
@@ -188,6 +190,7 @@ static void add_pages(struct str relation, const struct pg_range *range, struct 
 static void add_only_referred(const struct pg_rows_plan *parent, const struct pg_on *on,
                               const struct pg_range *range, struct buffer *out)
 {
+    assert(range->leaf != NULL);
     struct str relation = parent->bound->relations[0].name;
     for (size_t i = 0; i < on->count; i++) {
         if (!str_equal(on->outer[i].relation, relation)) {
@@ -205,22 +208,21 @@ static void add_only_referred(const struct pg_rows_plan *parent, const struct pg
         add_column(out, relation, on->outer[i].column);
     }
     buffer_format(out, " FROM ONLY %.*s AS ", STR_ARG(range->leaf->sql));
-    add_name(out, relation);
+    buffer_add_quoted(out, relation, '"');
     buffer_add(out, STR(" WHERE "));
     add_pages(relation, range, out);
     buffer_add_char(out, ')');
 }
 
 static void add_grouped(const struct pg_rows_plan *parent, const struct pg_embed_plan *embed,
-                        const struct map_embed *how, const struct pg_range *range,
-                        struct buffer *out)
+                        const struct pg_range *range, struct buffer *out)
 {
     buffer_add(out, STR(" LEFT JOIN (SELECT "));
     for (size_t i = 0; i < embed->on.count; i++) {
         add_column(out, embed->on.inner[i].relation, embed->on.inner[i].column);
         buffer_format(out, " AS k%zu, ", i);
     }
-    add_rows(&embed->rows, how, out);
+    add_rows(&embed->rows, embed->embed, out);
     add_source(&embed->rows, pg_plan_relation(&embed->rows, 0)->sql, NULL, out);
     if (range != NULL && range->by_page) {
         add_only_referred(parent, &embed->on, range, out);
@@ -235,14 +237,13 @@ static void add_grouped(const struct pg_rows_plan *parent, const struct pg_embed
     }
 }
 
-static void add_lateral(const struct pg_embed_plan *embed, const struct map_embed *how,
-                        struct buffer *out)
+static void add_lateral(const struct pg_embed_plan *embed, struct buffer *out)
 {
     buffer_add(out, STR(" LEFT JOIN LATERAL (SELECT "));
-    add_rows(&embed->rows, how, out);
+    add_rows(&embed->rows, embed->embed, out);
     add_source(&embed->rows, pg_plan_relation(&embed->rows, 0)->sql, NULL, out);
     buffer_add(out, STR(" WHERE "));
-    add_condition(out, how->on.text);
+    add_condition(out, embed->embed->on.text);
     buffer_format(out, ") AS refold_e%zu ON true", embed->number);
 }
 
@@ -251,16 +252,15 @@ static void add_source(const struct pg_rows_plan *plan, struct str sql,
                        const struct pg_range *range, struct buffer *out)
 {
     buffer_format(out, " FROM %.*s AS ", STR_ARG(sql));
-    add_name(out, plan->bound->relations[0].name);
+    buffer_add_quoted(out, plan->bound->relations[0].name, '"');
     for (size_t i = 0; i < plan->bound->rows->join_count; i++) {
         add_join(plan, i, out);
     }
     for (size_t i = 0; i < plan->bound->rows->embed_count; i++) {
-        const struct map_embed *how = plan->bound->embeds[i].embed;
         if (plan->embeds[i].grouped) {
-            add_grouped(plan, &plan->embeds[i], how, range, out);
+            add_grouped(plan, &plan->embeds[i], range, out);
         } else {
-            add_lateral(&plan->embeds[i], how, out);
+            add_lateral(&plan->embeds[i], out);
         }
     }
 }
@@ -274,22 +274,30 @@ static void add_leaf_source(const struct pg_rows_plan *plan, const struct pg_ran
     buffer_free(&only);
 }
 
+/* What is fetched behind the plan's fields. */
+static void add_more_fields(const struct pg_select *select, const struct pg_range *range,
+                            struct buffer *out)
+{
+    const struct pg_relation *relation = pg_plan_relation(select->plan, 0);
+    size_t written = pg_plan_field_count(select->plan);
+    for (size_t i = 0; i < select->more_count; i++) {
+        buffer_add(out, written++ > 0 ? STR(", ") : STR(""));
+        add_column(out, relation->name, relation->columns[select->more_columns[i]]);
+    }
+    if (select->with_ctid && range->leaf != NULL && range->leaf->has_pages) {
+        buffer_add(out, written > 0 ? STR(", ") : STR(""));
+        add_column(out, relation->name, STR("ctid"));
+    }
+}
+
 void pg_select_write(const struct pg_select *select, const struct pg_range *range,
                      struct buffer *out)
 {
     const struct pg_rows_plan *plan = select->plan;
     const struct pg_relation *relation = pg_plan_relation(plan, 0);
-    size_t fields = pg_plan_field_count(plan);
     buffer_add(out, STR("SELECT "));
     add_fields(plan, out);
-    for (size_t i = 0; i < select->more_count; i++) {
-        buffer_add(out, fields++ > 0 ? STR(", ") : STR(""));
-        add_column(out, relation->name, relation->columns[select->more_columns[i]]);
-    }
-    if (select->with_ctid && range->leaf != NULL && range->leaf->has_pages) {
-        buffer_add(out, fields++ > 0 ? STR(", ") : STR(""));
-        add_column(out, relation->name, STR("ctid"));
-    }
+    add_more_fields(select, range, out);
     if (range->leaf == NULL) {
         add_source(plan, relation->sql, range, out);
     } else {

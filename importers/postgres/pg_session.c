@@ -11,7 +11,8 @@ enum { WAIT_MS = 200 };
 
 struct pg_session {
     PGconn *connection;
-    char *line; /* of the COPY, libpq's */
+    const atomic_bool *stop; /* outside a COPY */
+    char *line;              /* of the COPY, libpq's */
 };
 
 /* What the text form of values depends on; and nothing may end a long read or hide rows of it. */
@@ -20,7 +21,9 @@ static const char preamble[] =
     "SET TimeZone = 'UTC'; SET extra_float_digits = 3; SET bytea_output = 'hex';"
     "SET lc_monetary = 'C'; SET xmloption = 'content'; SET row_security = off;"
     "SET standard_conforming_strings = on; SET statement_timeout = 0; SET lock_timeout = 0;"
-    "SET idle_in_transaction_session_timeout = 0; SET application_name = 'refold'";
+    "SET idle_in_transaction_session_timeout = 0; SET application_name = 'refold';"
+    "SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings"
+    " WHERE name = 'transaction_timeout'"; /* since PostgreSQL 17 */
 
 /* libpq's messages end with a line feed, and may go on in DETAIL and HINT lines. */
 static bool session_error(struct error *err, const char *text)
@@ -41,16 +44,30 @@ static bool connection_error(const struct pg_session *session, struct error *err
     return session_error(err, PQerrorMessage(session->connection));
 }
 
+static bool has_state(const PGresult *result, const char *wanted)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state != NULL && strncmp(state, wanted, strlen(wanted)) == 0;
+}
+
 /* SQL that names what is not there, or is none, is a fault of the map (SQLSTATE class 42); a
  * privilege that is lacking is not. */
 static bool result_error(const struct pg_session *session, const PGresult *result,
                          struct error *err)
 {
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    (void)(result == NULL ? connection_error(session, err)
-                          : session_error(err, PQresultErrorMessage(result)));
-    if (state != NULL && strncmp(state, "42", 2) == 0 && strcmp(state, "42501") != 0) {
+    if (result == NULL) {
+        return connection_error(session, err);
+    }
+    (void)session_error(err, PQresultErrorMessage(result));
+    if (has_state(result, "42") && !has_state(result, "42501")) {
         err->code = ERROR_PLAN;
+    }
+    if (has_state(result, "55P03")) {
+        struct error said = *err;
+        return error_set(err, ERROR_SOURCE,
+                         "%s\nhint: another session locks the table, or waits to: start the import "
+                         "again when it is done",
+                         said.text);
     }
     return false;
 }
@@ -62,18 +79,59 @@ static void ignore_notice(void *context, const PGresult *result)
     (void)result;
 }
 
-bool pg_session_open(const char *conninfo, struct pg_session **out, struct error *err)
+/* libpq quotes pieces of a connection string that it cannot read: any of them may be a password. */
+static bool conninfo_error(struct error *err, const char *text)
 {
+    bool quoted = false;
+    (void)session_error(err, text);
+    for (char *at = err->text; *at != '\0'; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (quoted) {
+            *at = '*';
+        }
+    }
+    return false;
+}
+
+static bool check_conninfo(const char *conninfo, struct error *err)
+{
+    char *message = NULL;
+    PQconninfoOption *options = PQconninfoParse(conninfo, &message);
+    bool ok = options != NULL;
+    if (!ok) {
+        (void)conninfo_error(err, message == NULL ? "out of memory" : message);
+    }
+    PQconninfoFree(options);
+    PQfreemem(message);
+    return ok;
+}
+
+static bool prepare_session(struct pg_session *session, struct error *err)
+{
+    (void)PQsetNoticeReceiver(session->connection, ignore_notice, NULL);
+    return pg_session_run(session, preamble, err) &&
+           (!pg_session_is_unchecked(session) ||
+            pg_session_run(session, "SET client_encoding = 'SQL_ASCII'", err));
+}
+
+bool pg_session_open(const char *conninfo, const atomic_bool *stop, struct pg_session **out,
+                     struct error *err)
+{
+    if (!check_conninfo(conninfo, err)) {
+        return false;
+    }
     PGconn *connection = PQconnectdb(conninfo);
     struct pg_session *session = heap_alloc(sizeof *session);
     session->connection = connection;
-    if (connection == NULL || PQstatus(connection) != CONNECTION_OK) {
-        (void)session_error(err, connection == NULL ? "out of memory" : PQerrorMessage(connection));
-        pg_session_close(session);
-        return false;
+    session->stop = stop;
+    bool ok = connection != NULL && PQstatus(connection) == CONNECTION_OK;
+    if (!ok) {
+        const char *text = connection == NULL ? "out of memory" : PQerrorMessage(connection);
+        (void)(strstr(text, "connection option") == NULL ? session_error(err, text)
+                                                         : conninfo_error(err, text));
     }
-    (void)PQsetNoticeReceiver(connection, ignore_notice, NULL);
-    if (!pg_session_run(session, preamble, err)) {
+    if (!ok || !prepare_session(session, err)) {
         pg_session_close(session);
         return false;
     }
@@ -104,6 +162,71 @@ struct str pg_session_name(const struct pg_session *session, struct arena *arena
                         PQdb(session->connection));
 }
 
+bool pg_session_is_unchecked(const struct pg_session *session)
+{
+    const char *encoding = PQparameterStatus(session->connection, "server_encoding");
+    return encoding != NULL && strcmp(encoding, "SQL_ASCII") == 0;
+}
+
+static void cancel(struct pg_session *session)
+{
+    char ignored[256];
+    PGcancel *handle = PQgetCancel(session->connection);
+    if (handle != NULL) {
+        (void)PQcancel(handle, ignored, sizeof ignored);
+        PQfreeCancel(handle);
+    }
+}
+
+/* Waits for more from the server; a stop is noticed within WAIT_MS. */
+static bool wait_for_data(struct pg_session *session, const atomic_bool *stop, struct error *err)
+{
+    if (atomic_load_explicit(stop, memory_order_relaxed)) {
+        cancel(session);
+        return error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
+    }
+    struct pollfd socket = {.fd = PQsocket(session->connection), .events = POLLIN};
+    if (poll(&socket, 1, WAIT_MS) > 0 && PQconsumeInput(session->connection) == 0) {
+        return connection_error(session, err);
+    }
+    return true;
+}
+
+/* The last result of what was sent, once all have come; `sent` is what PQsend…() said. */
+static PGresult *take_result(struct pg_session *session, int sent, struct error *err)
+{
+    PGresult *last = NULL;
+    PGresult *next = NULL;
+    bool ok = sent != 0 || connection_error(session, err);
+    while (ok) {
+        while (ok && PQisBusy(session->connection) != 0) {
+            ok = wait_for_data(session, session->stop, err);
+        }
+        next = ok ? PQgetResult(session->connection) : NULL;
+        if (next == NULL) {
+            break;
+        }
+        PQclear(last);
+        last = next;
+    }
+    if (ok && last == NULL) {
+        (void)connection_error(session, err);
+    }
+    if (!ok) {
+        PQclear(last);
+        last = NULL;
+    }
+    return last;
+}
+
+static bool check_result(const struct pg_session *session, const PGresult *result,
+                         struct error *err)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ||
+           result_error(session, result, err);
+}
+
 static void copy_cells(const PGresult *result, struct arena *arena, struct pg_rows *out)
 {
     size_t rows = (size_t)PQntuples(result);
@@ -124,13 +247,12 @@ static void copy_cells(const PGresult *result, struct arena *arena, struct pg_ro
 bool pg_session_query(struct pg_session *session, const struct pg_statement *statement,
                       struct arena *arena, struct pg_rows *out, struct error *err)
 {
-    PGresult *result = PQexecParams(session->connection, statement->sql, statement->count, NULL,
-                                    statement->parameters, NULL, NULL, 0);
-    bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
+    int sent = PQsendQueryParams(session->connection, statement->sql, statement->count, NULL,
+                                 statement->parameters, NULL, NULL, 0);
+    PGresult *result = take_result(session, sent, err);
+    bool ok = result != NULL && check_result(session, result, err);
     if (ok) {
         copy_cells(result, arena, out);
-    } else {
-        (void)result_error(session, result, err);
     }
     PQclear(result);
     return ok;
@@ -138,64 +260,42 @@ bool pg_session_query(struct pg_session *session, const struct pg_statement *sta
 
 bool pg_session_run(struct pg_session *session, const char *sql, struct error *err)
 {
-    PGresult *result = PQexec(session->connection, sql);
-    ExecStatusType status = PQresultStatus(result);
-    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
-    if (!ok) {
-        (void)result_error(session, result, err);
-    }
+    PGresult *result = take_result(session, PQsendQuery(session->connection, sql), err);
+    bool ok = result != NULL && check_result(session, result, err);
     PQclear(result);
     return ok;
 }
 
-bool pg_session_describe(struct pg_session *session, const char *sql, struct arena *arena,
-                         struct pg_result_column **out, size_t *count, struct error *err)
+static void copy_columns(const PGresult *described, struct arena *arena,
+                         struct pg_result_columns *out)
 {
+    size_t count = (size_t)PQnfields(described);
+    struct pg_result_column *list = arena_zero(arena, (count + 1) * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = PQfname(described, (int)i);
+        list[i].name = arena_copy(arena, (struct str){name, strlen(name)});
+        list[i].type = PQftype(described, (int)i);
+    }
+    *out = (struct pg_result_columns){list, count};
+}
+
+bool pg_session_describe(struct pg_session *session, const char *sql, struct arena *arena,
+                         struct pg_result_columns *out, struct error *err)
+{
+    PGconn *connection = session->connection;
     PGresult *described = NULL;
-    PGresult *prepared = PQprepare(session->connection, "", sql, 0, NULL);
-    bool ok = PQresultStatus(prepared) == PGRES_COMMAND_OK;
+    PGresult *prepared = take_result(session, PQsendPrepare(connection, "", sql, 0, NULL), err);
+    bool ok = prepared != NULL && check_result(session, prepared, err);
     if (ok) {
-        described = PQdescribePrepared(session->connection, "");
-        ok = PQresultStatus(described) == PGRES_COMMAND_OK;
+        described = take_result(session, PQsendDescribePrepared(connection, ""), err);
+        ok = described != NULL && check_result(session, described, err);
     }
     if (ok) {
-        *count = (size_t)PQnfields(described);
-        *out = arena_zero(arena, (*count + 1) * sizeof **out);
-        for (size_t i = 0; i < *count; i++) {
-            const char *name = PQfname(described, (int)i);
-            (*out)[i].name = arena_copy(arena, (struct str){name, strlen(name)});
-            (*out)[i].type = PQftype(described, (int)i);
-        }
-    } else {
-        (void)result_error(session, described == NULL ? prepared : described, err);
+        copy_columns(described, arena, out);
     }
     PQclear(described);
     PQclear(prepared);
     return ok;
-}
-
-static void cancel(struct pg_session *session)
-{
-    char ignored[256];
-    PGcancel *handle = PQgetCancel(session->connection);
-    if (handle != NULL) {
-        (void)PQcancel(handle, ignored, sizeof ignored);
-        PQfreeCancel(handle);
-    }
-}
-
-/* Waits for more from the server; a stop is noticed within WAIT_MS. */
-static bool wait_for_data(struct pg_session *session, const atomic_bool *stop, struct error *err)
-{
-    if (atomic_load_explicit(stop, memory_order_relaxed)) {
-        cancel(session);
-        return error_set(err, ERROR_STOPPED, "stopped");
-    }
-    struct pollfd socket = {.fd = PQsocket(session->connection), .events = POLLIN};
-    if (poll(&socket, 1, WAIT_MS) > 0 && PQconsumeInput(session->connection) == 0) {
-        return connection_error(session, err);
-    }
-    return true;
 }
 
 /* The server may work for long before it sends the first byte. */

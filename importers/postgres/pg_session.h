@@ -14,8 +14,12 @@
 
 struct pg_session;
 
-/* Connects. `conninfo` is a URI or keywords, as for psql. ERROR_SOURCE: no connection. */
-MUST_CHECK bool pg_session_open(const char *conninfo, struct pg_session **out, struct error *err);
+/* Connects.
+ *   conninfo  a URI or keywords, as for psql
+ *   stop      while it is false, the session waits for the server, with which a lock may be long
+ * ERROR_SOURCE: no connection; ERROR_STOPPED, which all that follows may give too. */
+MUST_CHECK bool pg_session_open(const char *conninfo, const atomic_bool *stop,
+                                struct pg_session **out, struct error *err);
 void pg_session_close(struct pg_session *session);
 
 /* True if the text is what pg_session_open() takes. */
@@ -23,6 +27,9 @@ bool pg_session_is_conninfo(const char *text);
 
 /* Where it is connected, without the password: "postgresql://user@host:5432/database". */
 struct str pg_session_name(const struct pg_session *session, struct arena *arena);
+
+/* True if the server does not know how its texts are encoded (SQL_ASCII): they come as they are. */
+bool pg_session_is_unchecked(const struct pg_session *session);
 
 /* A result's cells are text; ptr NULL is SQL NULL. */
 struct pg_rows {
@@ -54,9 +61,13 @@ struct pg_result_column {
     struct str name;
     uint32_t type; /* OID */
 };
+struct pg_result_columns {
+    struct pg_result_column *list;
+    size_t count;
+};
 MUST_CHECK bool pg_session_describe(struct pg_session *session, const char *sql,
-                                    struct arena *arena, struct pg_result_column **out,
-                                    size_t *count, struct error *err);
+                                    struct arena *arena, struct pg_result_columns *out,
+                                    struct error *err);
 
 /* Starts "COPY (…) TO STDOUT". ERROR_STOPPED: *stop became true. */
 MUST_CHECK bool pg_session_copy(struct pg_session *session, const char *sql,

@@ -109,12 +109,7 @@ static bool plan_entity(struct pg_source *pg, const struct map_bound_entity *bou
 static void add_part(struct pg_source *pg, const struct pg_part *part)
 {
     if (pg->part_count == pg->part_capacity) {
-        pg->part_capacity = pg->part_capacity == 0 ? 32 : pg->part_capacity * 2;
-        struct pg_part *parts = arena_alloc(pg->arena, pg->part_capacity * sizeof *parts);
-        if (pg->part_count > 0) {
-            memcpy(parts, pg->parts, pg->part_count * sizeof *parts);
-        }
-        pg->parts = parts;
+        pg->parts = arena_grow(pg->arena, pg->parts, sizeof *pg->parts, &pg->part_capacity);
     }
     pg->parts[pg->part_count++] = *part;
 }
@@ -190,6 +185,26 @@ static bool take_snapshot(struct pg_source *pg, struct error *err)
 }
 
 /* Columns that "*" passes over, told once for each entity that has "*". */
+static size_t note_unlisted(struct pg_source *pg, size_t entity, struct str *notices)
+{
+    const struct pg_entity *one = &pg->entities[entity];
+    const struct pg_relation *relation = one->relation;
+    enum map_columns_kind kind = one->bound->entity->body.columns.kind;
+    size_t count = 0;
+    if (kind != MAP_COLUMNS_ALL && kind != MAP_COLUMNS_EXCEPT) {
+        return 0;
+    }
+    for (size_t i = 0; i < relation->column_count; i++) {
+        if (relation->unlisted[i]) {
+            notices[count++] =
+                arena_format(pg->arena, "%.*s: column %.*s (%.*s) is left out: name it to keep it",
+                             STR_ARG(pg->source.entities[entity].name),
+                             STR_ARG(relation->columns[i]), STR_ARG(relation->types[i]->name));
+        }
+    }
+    return count;
+}
+
 static void make_notices(struct pg_source *pg)
 {
     size_t most = 0;
@@ -197,31 +212,19 @@ static void make_notices(struct pg_source *pg)
         most += pg->entities[i].relation->column_count;
     }
     struct str *notices = arena_zero(pg->arena, (most + 1) * sizeof *notices);
-    size_t count = 0;
     for (size_t i = 0; i < pg->source.entity_count; i++) {
-        const struct pg_entity *entity = &pg->entities[i];
-        enum map_columns_kind kind = entity->bound->entity->body.columns.kind;
-        bool every = kind == MAP_COLUMNS_ALL || kind == MAP_COLUMNS_EXCEPT;
-        for (size_t k = 0; k < entity->relation->column_count && every; k++) {
-            if (entity->relation->unlisted[k]) {
-                notices[count++] = arena_format(
-                    pg->arena, "%.*s: column %.*s (%.*s) is left out: name it to keep it",
-                    STR_ARG(pg->source.entities[i].name), STR_ARG(entity->relation->columns[k]),
-                    STR_ARG(entity->relation->types[k]->name));
-            }
-        }
+        pg->source.notice_count += note_unlisted(pg, i, notices + pg->source.notice_count);
     }
     pg->source.notices = notices;
-    pg->source.notice_count = count;
 }
 
 static bool bind(struct pg_source *pg, const struct pg_source_options *options, struct error *err)
 {
     struct pg_catalog *catalog = pg_catalog_new(pg->session, pg->arena);
-    struct map_catalogue catalogue = {pg_catalog_describe, catalog};
+    struct map_bind_options binding_options = {options->map, options->table, pg_catalog_describe,
+                                               catalog};
     const struct map_binding *binding;
-    if (!map_bind(options->map, options->table, &catalogue, pg->arena, &binding, err) ||
-        !pg_catalog_lock(catalog, err)) {
+    if (!map_bind(&binding_options, pg->arena, &binding, err) || !pg_catalog_lock(catalog, err)) {
         return false;
     }
     size_t count = binding->entity_count;
@@ -238,7 +241,7 @@ static bool bind(struct pg_source *pg, const struct pg_source_options *options, 
     }
     make_notices(pg);
     make_parts(pg);
-    return true;
+    return pg_catalog_settle(catalog, &pg->lock, err);
 }
 
 bool pg_source_open(const struct pg_source_options *options, struct source **out, struct error *err)
@@ -247,7 +250,8 @@ bool pg_source_open(const struct pg_source_options *options, struct source **out
     pg->source.ops = &pg_ops;
     pg->arena = arena_new();
     pg->conninfo = options->conninfo;
-    if (!pg_session_open(options->conninfo, &pg->session, err) || !take_snapshot(pg, err) ||
+    pg->stop = options->stop;
+    if (!pg_session_open(pg->conninfo, pg->stop, &pg->session, err) || !take_snapshot(pg, err) ||
         !bind(pg, options, err)) {
         close_source(&pg->source);
         return false;

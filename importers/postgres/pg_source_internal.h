@@ -31,7 +31,9 @@ struct pg_source {
     struct source source;
     struct arena *arena;
     const char *conninfo;
+    const atomic_bool *stop;
     struct pg_session *session; /* holds the snapshot and the locks */
+    struct str lock;            /* the statement by which a reader takes those locks too */
     struct str snapshot_id;
     struct pg_entity *entities;
     struct pg_part *parts;

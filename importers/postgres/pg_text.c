@@ -135,11 +135,24 @@ static struct str field_content(struct str field, size_t quotes, struct arena *a
     return unquote(field, arena);
 }
 
+static bool is_composite(struct str text)
+{
+    return text.len >= 2 && text.ptr[0] == '(' && text.ptr[text.len - 1] == ')';
+}
+
+static bool wrong_count(size_t count, struct error *err)
+{
+    return error_set(err, ERROR_SOURCE, "a composite value has not %zu fields", count);
+}
+
 bool pg_composite_split(struct str text, struct arena *arena, struct str *fields, size_t count,
                         struct error *err)
 {
-    if (text.len < 2 || text.ptr[0] != '(' || text.ptr[text.len - 1] != ')') {
+    if (!is_composite(text)) {
         return error_set(err, ERROR_SOURCE, "not the text of a composite value");
+    }
+    if (count == 0) {
+        return text.len == 2 || wrong_count(count, err);
     }
     size_t at = 1;
     for (size_t i = 0; i < count; i++) {
@@ -147,13 +160,10 @@ bool pg_composite_split(struct str text, struct arena *arena, struct str *fields
         size_t len = field_length(text, at, &quotes);
         char wanted = i + 1 == count ? ')' : ',';
         if (at + len >= text.len || text.ptr[at + len] != wanted) {
-            return error_set(err, ERROR_SOURCE, "a composite value has not %zu fields", count);
+            return wrong_count(count, err);
         }
         fields[i] = field_content((struct str){text.ptr + at, len}, quotes, arena);
         at += len + 1;
     }
-    if (at != text.len && !(count == 0 && text.len == 2)) {
-        return error_set(err, ERROR_SOURCE, "a composite value has not %zu fields", count);
-    }
-    return true;
+    return at == text.len || wrong_count(count, err);
 }

@@ -1,4 +1,4 @@
-#include "importers/postgres/pg_convert_internal.h"
+#include "importers/postgres/pg_type.h"
 
 #include <string.h>
 
@@ -52,13 +52,14 @@ static size_t put_clock(struct str text, char out[CLOCK_LEN + 1 + FRACTION_DIGIT
     memcpy(out, text.ptr, CLOCK_LEN);
     memcpy(out + CLOCK_LEN, ".000000", 1 + FRACTION_DIGITS);
     size_t at = CLOCK_LEN;
-    if (at < text.len && text.ptr[at] == '.') {
-        for (at++; at < text.len && is_digit(text.ptr[at]); at++) {
-            if (at > CLOCK_LEN + FRACTION_DIGITS) {
-                return 0;
-            }
-            out[at] = text.ptr[at];
+    if (at == text.len || text.ptr[at] != '.') {
+        return at;
+    }
+    for (at++; at < text.len && is_digit(text.ptr[at]); at++) {
+        if (at > CLOCK_LEN + FRACTION_DIGITS) {
+            return 0;
         }
+        out[at] = text.ptr[at];
     }
     return at;
 }

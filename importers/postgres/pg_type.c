@@ -1,7 +1,5 @@
 #include "importers/postgres/pg_type.h"
 
-#include "importers/postgres/pg_convert_internal.h"
-
 static const struct pg_conversion {
     struct str name;
     pg_convert *convert;

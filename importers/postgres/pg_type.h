@@ -3,21 +3,14 @@
 #ifndef IMPORTERS_POSTGRES_PG_TYPE_H
 #define IMPORTERS_POSTGRES_PG_TYPE_H
 
-#include "engine/base/arena.h"
-#include "engine/base/error.h"
 #include "engine/base/str.h"
-#include "engine/item/value.h"
+#include "importers/postgres/pg_convert.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct pg_type;
-
-/* Converts the text of one value that is not NULL.
- * ERROR_ITEM: the value has no place in an item ("NaN is no DynamoDB number"). */
-typedef bool pg_convert(const struct pg_type *type, struct str text, struct arena *arena,
-                        struct value *out, struct error *err);
 
 struct pg_field {
     struct str name;
@@ -31,6 +24,7 @@ struct pg_type {
     bool unlisted;                 /* "*" passes over such columns */
     char delimiter;                /* between elements of an array of it */
     bool is_long;                  /* values of any length */
+    bool is_unchecked;             /* the server did not look whether its text is UTF-8 */
     const struct pg_type *element; /* of an array; subtype of a range or multirange */
     const struct pg_field *fields; /* of a composite */
     size_t field_count;
@@ -42,12 +36,5 @@ bool pg_type_base(struct str name, struct pg_type *out);
 
 /* The type inside that has no conversion, or NULL if all have one. */
 const struct pg_type *pg_type_refused(const struct pg_type *type);
-
-/* Conversions that no base type has. */
-pg_convert pg_convert_text;
-pg_convert pg_convert_array;
-pg_convert pg_convert_composite;
-pg_convert pg_convert_range;
-pg_convert pg_convert_multirange;
 
 #endif

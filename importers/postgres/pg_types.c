@@ -21,9 +21,10 @@ struct pg_types {
 
 /* A row of pg_type. */
 struct type_row {
-    struct str name, schema, kind, category, delimiter;
+    struct str name, schema, kind, delimiter;
     uint32_t element, base, relation, subtype;
-    bool varying; /* typlen < 0 */
+    bool varying;  /* typlen < 0 */
+    bool is_array; /* of its element; int2vector and its like are none */
 };
 
 struct pg_types *pg_types_new(struct pg_session *session, struct arena *arena)
@@ -52,10 +53,12 @@ static bool read_type_row(struct pg_types *types, uint32_t oid, struct type_row 
 {
     struct pg_rows rows;
     if (!query_oid(types,
-                   "SELECT t.typname, n.nspname, t.typtype, t.typcategory, t.typdelim, t.typelem,"
-                   " t.typbasetype, t.typrelid, coalesce(r.rngsubtype, 0), t.typlen < 0"
+                   "SELECT t.typname, n.nspname, t.typtype, t.typdelim, t.typelem,"
+                   " t.typbasetype, t.typrelid, coalesce(r.rngsubtype, 0), t.typlen < 0,"
+                   " coalesce(e.typarray = t.oid, false)"
                    " FROM pg_catalog.pg_type t"
                    " JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace"
+                   " LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem"
                    " LEFT JOIN pg_catalog.pg_range r ON r.rngtypid = t.oid WHERE t.oid = $1",
                    oid, &rows, err)) {
         return false;
@@ -67,13 +70,13 @@ static bool read_type_row(struct pg_types *types, uint32_t oid, struct type_row 
         .name = pg_cell(&rows, 0, 0),
         .schema = pg_cell(&rows, 0, 1),
         .kind = pg_cell(&rows, 0, 2),
-        .category = pg_cell(&rows, 0, 3),
-        .delimiter = pg_cell(&rows, 0, 4),
-        .element = oid_of(pg_cell(&rows, 0, 5)),
-        .base = oid_of(pg_cell(&rows, 0, 6)),
-        .relation = oid_of(pg_cell(&rows, 0, 7)),
-        .subtype = oid_of(pg_cell(&rows, 0, 8)),
-        .varying = str_equal(pg_cell(&rows, 0, 9), STR("t")),
+        .delimiter = pg_cell(&rows, 0, 3),
+        .element = oid_of(pg_cell(&rows, 0, 4)),
+        .base = oid_of(pg_cell(&rows, 0, 5)),
+        .relation = oid_of(pg_cell(&rows, 0, 6)),
+        .subtype = oid_of(pg_cell(&rows, 0, 7)),
+        .varying = str_equal(pg_cell(&rows, 0, 8), STR("t")),
+        .is_array = str_equal(pg_cell(&rows, 0, 9), STR("t")),
     };
     return true;
 }
@@ -110,11 +113,24 @@ static bool find_multirange(struct pg_types *types, struct pg_type *out, struct 
                             : error_set(err, ERROR_SOURCE, "a multirange without a range"));
 }
 
-/* Sets what `out` converts by, for a type that is no base type. */
-static bool find_parts(struct pg_types *types, const struct type_row *row, struct pg_type *out,
-                       struct error *err)
+static bool find_base(struct pg_types *types, const struct type_row *row, struct pg_type *out,
+                      struct error *err)
+{
+    if (row->is_array) {
+        out->convert = pg_convert_array;
+        return pg_types_find(types, row->element, &out->element, err);
+    }
+    (void)pg_type_base(row->name, out);
+    return true;
+}
+
+/* Sets what `out` converts by. */
+static bool find_conversion(struct pg_types *types, const struct type_row *row, struct pg_type *out,
+                            struct error *err)
 {
     switch (row->kind.ptr[0]) {
+    case 'b':
+        return find_base(types, row, out, err);
     case 'e':
         out->convert = pg_convert_text;
         return true;
@@ -150,18 +166,9 @@ static bool read_type(struct pg_types *types, uint32_t oid, const struct pg_type
             : arena_format(types->arena, "%.*s.%.*s", STR_ARG(row.schema), STR_ARG(row.name));
     type->delimiter = row.delimiter.ptr[0];
     type->is_long = row.varying;
-    if (row.kind.ptr[0] == 'b' && row.category.ptr[0] == 'A' && row.element != 0 && row.varying) {
-        type->convert = pg_convert_array;
-        if (!pg_types_find(types, row.element, &type->element, err)) {
-            return false;
-        }
-    } else if (row.kind.ptr[0] == 'b') {
-        (void)pg_type_base(row.name, type);
-    } else if (!find_parts(types, &row, type, err)) {
-        return false;
-    }
+    type->is_unchecked = pg_session_is_unchecked(types->session);
     *out = type;
-    return true;
+    return find_conversion(types, &row, type, err);
 }
 
 bool pg_types_find(struct pg_types *types, uint32_t oid, const struct pg_type **out,

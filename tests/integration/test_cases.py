@@ -433,6 +433,24 @@ class Runs(Case):
                 if number < 6:
                     self.assertIn("broken.refold", out + err)
 
+    def test_a_damaged_page_never_shortens_an_export(self):
+        """Larger than what is checked at each opening: the pages are checked before a scan trusts them."""
+        self.load(*[item(f"{n:06}", V={"S": "x" * 1000}) for n in range(40000)])
+        size = os.path.getsize(self.table)
+        self.assertGreater(size, 32 << 20)
+        for page in range(2, size // 4096, size // 4096 // 8):
+            with open(self.table, "r+b") as file:
+                file.seek(page * 4096)
+                good = file.read(4096)
+                file.seek(page * 4096)
+                file.write(os.urandom(4096))
+            out, err = refold.run("export", self.table, "--to", "-", expect=(0, 1))
+            self.assertTrue(out.count("\n") == 40000 or "damaged" in err)
+            with open(self.table, "r+b") as file:
+                file.seek(page * 4096)
+                file.write(good)
+        self.assertEqual(refold.export(self.table).count("\n"), 40000)
+
     def test_read_only_file_is_said(self):
         self.load(item("1"))
         self.plan(1, {"set": {"A": 1}})

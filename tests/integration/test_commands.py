@@ -297,6 +297,21 @@ class Commands(unittest.TestCase):
         mapped = self.write("map.json", '{"table": {"partition": "Id:S"}, "entities": [{"name": "A", "from": "a", "key": {"Id": "${id}"}}]}')
         self.assertIn("keys", self.run_here("check", self.table, "--map", mapped, expect=2)[0])
 
+    def test_check_follows_indexes_from_plan_to_plan(self):
+        os.mkdir(self.path("plans"))
+        self.write("plans/0001_make.json", '{"steps": [{"create_index": {"name": "One", "partition": "Extra:S"}}]}')
+        self.write("plans/0002_drop.json", '{"steps": [{"drop_index": "One"}]}')
+        self.write("plans/0003_again.json", '{"steps": [{"create_index": {"name": "Two", "partition": "Extra:N"}}]}')
+        self.run_here("check", self.table)
+        copy = self.path("copy.refold")
+        shutil.copy(self.table, copy)
+        self.run_here("apply", copy)
+        # What is in the table already was written for the table of that time.
+        self.assertIn("in the table already", self.run_here("check", copy)[0])
+        self.write("plans/0004_two_types.json", '{"steps": [{"create_index": {"name": "Four", "partition": "Extra:S"}}]}')
+        out, _ = self.run_here("check", copy, expect=2)
+        self.assertIn("plans/0004_two_types.json:1:29: steps[0].create_index: index Four: expected Extra:N", out)
+
     # --- terminals
 
     def on_terminal(self, *arguments, columns=40, **environment):

@@ -408,6 +408,24 @@ class Again(Rows):
         self.assertEqual(self.counts("--dry-run", "--on-conflict", "overwrite"), {"written": 1, "unchanged": 1, "overwritten": 1})
         self.assertEqual(refold.export(self.table), before)
 
+    def test_an_empty_table_stays_usable_when_an_import_fails(self):
+        os.unlink(self.table)
+        self.sql("CREATE TABLE none (id integer PRIMARY KEY)")
+        self.fold({"from": "none", "key": KEY})
+        self.fold({"from": "t", "key": {"PK": "SAME", "SK": "A"}}, expect=1)
+        self.assertEqual(self.items(), {})
+        self.fold({"from": "t", "key": KEY, "where": "id = 1"})
+        self.assertEqual(len(self.items()), 1)
+
+    def test_verify_finds_what_was_changed_behind_its_back(self):
+        source = self.arguments(self.entity)[2:]
+        out, _ = refold.run("verify", self.table, *source)
+        self.assertIn("2 equal", out)
+        self.sql("UPDATE t SET v = 'changed' WHERE id = 2; INSERT INTO t VALUES (3, 'c'); DELETE FROM t WHERE id = 1")
+        out, _ = refold.run("verify", self.table, *source, expect=3)
+        for finding in ("PK='ROW#1' SK='A': stands in the table, but nothing gives it", "PK='ROW#2' SK='A': differs in v", "PK='ROW#3' SK='A': is missing"):
+            self.assertIn(finding, out)
+
     def test_another_key_schema_is_refused(self):
         _, err = self.fold({"from": "t", "key": {"ID": "${id}"}}, table={"partition": "ID:S"}, expect=2)
         self.assertIn("other keys", err)

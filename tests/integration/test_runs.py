@@ -231,6 +231,7 @@ class ItemErrors(Runs):
         self.assertEqual([dry[name] for name in ("whole", "partial", "without", "violating")], [1, 1, 1, 5])
         self.assertEqual(len(dry["faults"]), 5)
         out, _ = self.command("apply", expect=3)
+        self.assertIn("5 items violate the index", out)
         for name in bad:
             self.assertIn(f"SK='{name}'", out)
         self.assertEqual(self.reported("status")["indexes"], [])
@@ -246,6 +247,14 @@ class ItemErrors(Runs):
                                 {"where": "attribute_exists(v)", "set": {"GK": "${v}"}}]})
         real = self.rehearse_and_apply(expect=3)
         self.assertEqual(real[1, "steps[1]"], (3, 2, 0, 0, 1, 0))
+
+
+    def test_an_item_without_a_new_key_is_an_item_error(self):
+        self.load([item("A", "1", to="x"), item("B", "1"), item("C", "1", to="y")])
+        self.plan(1, {"steps": [{"rekey": {"SK": "${to}"}, "where": "SK = '1'"}]})
+        real = self.rehearse_and_apply(expect=3)
+        self.assertEqual(real[1, "steps[0]"], (3, 2, 0, 0, 1, 0))
+        self.assertEqual(set(refold.items(self.table)), {("A", "x"), ("B", "1"), ("C", "y")})
 
 
 class Collisions(Runs):
@@ -311,6 +320,54 @@ class Collisions(Runs):
         real = self.rehearse_and_apply(expect=3)
         self.assertEqual(real[1, "steps[0]"], (9, 0, 0, 0, 9, 0))
         self.assertNotIn(("LAST", "x"), refold.items(self.table))
+
+    def test_a_skipped_item_keeps_its_key_through_all_steps(self):
+        self.load([item("A", "1"), item("B", "1"), item("X", "1")])
+        self.plan(1, {"steps": [{"where": "PK IN ('A', 'B')", "rekey": {"PK": "C${PK}"}},
+                                {"where": "PK IN ('CA', 'CB')", "rekey": {"PK": "D"}, "set": {"n": 1}, "on_collision": "skip"}]})
+        self.assertEqual(self.rehearse_and_apply()[1, "steps[0]"], (2, 1, 0, 1, 0, 0))
+        self.assertEqual(set(refold.items(self.table)), {("A", "1"), ("D", "1"), ("X", "1")})
+
+    def test_a_skipped_item_that_would_put_something_else_is_an_error(self):
+        self.load([item("a", "1"), item("A", "1"), item("X", "1", n=1)])
+        before = refold.export(self.table)
+        self.plan(1, {"steps": [{"where": "SK = '1' AND PK <> 'X'", "rekey": {"PK": "${upper(PK)}"}, "on_collision": "skip"},
+                                {"where": "PK = 'a'", "put": {"PK": "X", "SK": "1"}}]})
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[0]"], (2, 0, 1, 0, 1, 0))
+        self.assertEqual(refold.export(self.table), before)
+
+    def test_an_item_error_is_not_overwritten(self):
+        self.load([item("a", "1", n=1), item("A", "1")])
+        before = refold.export(self.table)
+        self.plan(1, {"steps": [{"where": "PK = 'a'", "rekey": {"PK": "${upper(PK)}"}, "on_collision": "overwrite"},
+                                {"where": "attribute_not_exists(m)", "set": {"m": "${n}"}}]})
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[1]"][4], 1)
+        self.assertEqual(refold.export(self.table), before)
+
+    def test_equal_puts_of_items_that_fail_count_for_nothing(self):
+        self.load([item("a", "1"), item("A", "1"), item("c", "1")])
+        self.plan(1, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "p"}},
+                                {"where": "SK = '1'", "rekey": {"PK": "${upper(PK)}"}}]})
+        real = self.rehearse_and_apply(expect=3)
+        self.assertEqual(real[1, "steps[0]"], (2, 1, 0, 0, 1, 0))
+        self.assertEqual(set(refold.items(self.table)), {("a", "1"), ("A", "1"), ("C", "1"), ("P", "p")})
+
+    def test_a_put_of_what_stands_there_overwrites_nothing(self):
+        self.load([item("a", "1"), item("b", "1"), item("P", "b")])
+        self.plan(1, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "b", "of": "${PK}"}, "on_collision": "overwrite"}]})
+        self.assertEqual(self.rehearse_and_apply()[1, "steps[0]"], (2, 1, 0, 1, 0, 1))
+        self.plan(2, {"steps": [{"where": "SK = '1'", "put": {"PK": "P", "SK": "b", "of": "${PK}"}, "on_collision": "overwrite"}]})
+        self.assertEqual(self.rehearse_and_apply()[2, "steps[0]"], (2, 0, 1, 1, 0, 0))
+
+    def test_a_pass_that_is_taken_up_again_overwrites_nothing_anew(self):
+        self.load([item("a", "1", n=1), item("b", "1", n=2), item("c", "1")])
+        self.plan(1, {"steps": [{"where": "PK IN ('a', 'b')", "put": {"PK": "P", "SK": "p", "n": "${n}"}, "on_collision": "overwrite"},
+                                {"where": "PK IN ('b', 'c') AND attribute_not_exists(m)", "set": {"m": "${n}"}}]})
+        self.rehearse_and_apply(expect=3)
+        after = refold.export(self.table)
+        self.assertEqual(refold.items(self.table)["P", "p"]["n"], 2)
+        self.assertEqual(self.rehearse_and_apply(expect=3)[1, "steps[0]"], (1, 0, 0, 1, 0, 0))
+        self.assertEqual(refold.export(self.table), after)
 
     def test_the_verdict_does_not_depend_on_segments(self):
         rng = random.Random(5)
@@ -423,6 +480,19 @@ class Rollback(Runs):
         self.command("rollback", "--to", 1)
         self.command("rollback")
         self.assertEqual({key: value["v"] for key, value in refold.items(self.table).items()}, {("A", "1"): "a", ("A", "2"): "b"})
+
+    def test_what_an_index_leaves_out_comes_back_too(self):
+        self.load([item("A", "1", G=7), item("A", "2", G=7), item("A", "3", G="x")])
+        self.plan(1, {"steps": [{"create_index": {"name": "GSI", "partition": "G:S", "on_violation": "leave_out"}}]})
+        self.command("apply")
+        before = refold.export(self.table)
+        self.plan(2, {"steps": [{"where": "SK = '1'", "delete": True}, {"where": "SK = '2'", "set": {"G": "x"}}]})
+        self.command("apply")
+        self.assertEqual(len(refold.query(self.table, "G = 'x'", "--index", "GSI")), 2)
+        self.command("rollback")
+        self.assertEqual(refold.export(self.table), before)
+        self.assertEqual(len(refold.query(self.table, "G = 'x'", "--index", "GSI")), 1)
+        refold.run("verify", self.table)
 
     def test_reverse_steps_are_used_where_given(self):
         self.load([item("A", "1", v="a"), item("A", "2", v="b")])

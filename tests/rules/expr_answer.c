@@ -17,14 +17,13 @@ static struct str str_of(const char *text)
 
 struct value value_of_expr(struct arena *arena, const char *text)
 {
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    if (!expr_parse(str_of(text), NULL, arena, &expr, NULL, &at, &err)) {
-        (void)fprintf(stderr, "%s: %s at %zu\n", text, err.text, at);
+    if (!expr_parse(str_of(text), NULL, arena, &parsed, &err)) {
+        (void)fprintf(stderr, "%s: %s at %zu\n", text, err.text, parsed.fault);
         abort();
     }
-    return expr_constant(expr, arena);
+    return expr_constant(parsed.expr, arena);
 }
 
 const char *answer_in_scope(struct arena *arena, const struct expr *expr,
@@ -48,15 +47,14 @@ const char *answer_in_scope(struct arena *arena, const struct expr *expr,
 
 const char *answer_of(struct arena *arena, struct str text, struct value item)
 {
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    if (!expr_parse(text, NULL, arena, &expr, NULL, &at, &err)) {
+    if (!expr_parse(text, NULL, arena, &parsed, &err)) {
         const char *kind = err.code == ERROR_PLAN ? "plan" : "another error";
         return arena_format(arena, "%s: %s", kind, err.text).ptr;
     }
     struct expr_scope scope = {.item = item};
-    return answer_in_scope(arena, expr, &scope);
+    return answer_in_scope(arena, parsed.expr, &scope);
 }
 
 void answer_check(const struct answer_row *row)

@@ -110,22 +110,16 @@ static void add_value(struct drawn *drawn, int depth)
 
 /* --- the rules --- */
 
-static bool parse(struct arena *arena, struct str text, const struct expr **expr, size_t *at,
-                  struct error *err)
-{
-    return expr_parse(text, NULL, arena, expr, NULL, at, err);
-}
-
 static bool prints_as_itself(struct arena *arena, const struct expr *expr, struct value item)
 {
     struct str printed = expr_print(expr, arena);
-    const struct expr *again = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    if (!parse(arena, printed, &again, &at, &err)) {
-        printf("printed as %.*s: %s at %zu\n", STR_ARG(printed), err.text, at);
+    if (!expr_parse(printed, NULL, arena, &parsed, &err)) {
+        printf("printed as %.*s: %s at %zu\n", STR_ARG(printed), err.text, parsed.fault);
         return false;
     }
+    const struct expr *again = parsed.expr;
     struct expr_scope scope = {.item = item};
     return str_equal(expr_print(again, arena), printed) && expr_kind(again) == expr_kind(expr) &&
            expr_is_condition(again) == expr_is_condition(expr) &&
@@ -134,13 +128,12 @@ static bool prints_as_itself(struct arena *arena, const struct expr *expr, struc
 
 static bool taken_or_refused(struct str text, struct value item, struct arena *arena)
 {
-    const struct expr *expr = NULL;
-    size_t at = text.len + 1;
+    struct expr_parsed parsed = {.fault = text.len + 1};
     struct error err = {0};
-    if (!parse(arena, text, &expr, &at, &err)) {
-        return err.code == ERROR_PLAN && at <= text.len && err.text[0] != '\0';
+    if (!expr_parse(text, NULL, arena, &parsed, &err)) {
+        return err.code == ERROR_PLAN && parsed.fault <= text.len && err.text[0] != '\0';
     }
-    return prints_as_itself(arena, expr, item);
+    return prints_as_itself(arena, parsed.expr, item);
 }
 
 bool rule_any_text_is_taken_or_refused(struct draw *draw)
@@ -165,13 +158,12 @@ static struct value draw_item(struct draw *draw, struct arena *arena)
     for (size_t i = 0; i < NAME_COUNT; i++) {
         struct drawn drawn = {.draw = draw};
         add_value(&drawn, DRAWN_MAX_DEPTH - 1);
-        const struct expr *expr = NULL;
-        size_t at = 0;
+        struct expr_parsed parsed = {0};
         struct error err = {0};
         members[i] = (struct attribute){names[i], value_member(item, names[i])};
         struct value v;
-        if (parse(arena, (struct str){drawn.text, drawn.len}, &expr, &at, &err) &&
-            expr_eval(expr, &scope, arena, &v, &err)) {
+        if (expr_parse((struct str){drawn.text, drawn.len}, NULL, arena, &parsed, &err) &&
+            expr_eval(parsed.expr, &scope, arena, &v, &err)) {
             members[i].value = v;
         }
     }

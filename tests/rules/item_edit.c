@@ -91,13 +91,14 @@ static int later_place_first(const void *a, const void *b)
     return 0;
 }
 
-static bool apply_in_turn(struct value item, struct edit *edits, size_t count, struct arena *arena,
+static bool apply_in_turn(struct value item, const struct edits *edits, struct arena *arena,
                           struct value *out)
 {
     struct error err = {0};
-    qsort(edits, count, sizeof *edits, later_place_first);
-    for (size_t i = 0; i < count; i++) {
-        if (!edit_apply(item, &edits[i], 1, arena, &item, &err)) {
+    qsort(edits->list, edits->count, sizeof *edits->list, later_place_first);
+    for (size_t i = 0; i < edits->count; i++) {
+        struct edits one = {&edits->list[i], 1};
+        if (!edit_apply(item, &one, arena, &item, &err)) {
             return false;
         }
     }
@@ -109,16 +110,16 @@ bool rule_edits_at_once_are_edits_in_turn(struct draw *draw)
 {
     struct arena *arena = arena_new();
     struct value item = draw_item(draw, arena);
-    struct edit edits[EDITS_MAX];
-    size_t count = draw_edits(draw, arena, item, edits);
+    struct edit list[EDITS_MAX];
+    struct edits edits = {list, draw_edits(draw, arena, item, list)};
     struct value at_once = missing;
     struct value in_turn = missing;
     struct error err = {0};
-    bool done = edit_apply(item, edits, count, arena, &at_once, &err);
+    bool done = edit_apply(item, &edits, arena, &at_once, &err);
     bool holds =
         done ? value_check(at_once, &err) : err.code == ERROR_ITEM && value_is_missing(at_once);
     if (holds) {
-        bool same = apply_in_turn(item, edits, count, arena, &in_turn);
+        bool same = apply_in_turn(item, &edits, arena, &in_turn);
         holds = done == same && value_equal(at_once, in_turn);
     }
     arena_free(arena);

@@ -106,7 +106,7 @@ static struct value must_set(struct arena *arena, const struct value *members, s
 {
     struct value set = {NULL, 0};
     struct error err = {0};
-    if (!value_set(arena, members, count, true, &set, &err)) {
+    if (!value_set_merged(arena, members, count, &set, &err)) {
         abort();
     }
     return set;

@@ -63,8 +63,8 @@ bool map_bound(const struct map *map, struct arena *arena, const struct map_bind
         .indexes = &index,
         .index_count = 1,
     };
-    struct map_catalogue catalogue = {describe, NULL};
-    return map_bind(map, &table, &catalogue, arena, out, err);
+    struct map_bind_options options = {map, &table, describe, NULL};
+    return map_bind(&options, arena, out, err);
 }
 
 /* A fault of the file is a plan error that begins with its name; what was refused is no map. */

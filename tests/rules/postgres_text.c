@@ -77,24 +77,31 @@ bool rule_copy_row_comes_back(struct draw *draw)
     return holds;
 }
 
+/* A text in quotes, with `quote_mark` before each quote and a backslash before each backslash. */
+static void write_quoted(struct buffer *out, struct str text, char quote_mark)
+{
+    buffer_add_char(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '"') {
+            buffer_add_char(out, quote_mark);
+        } else if (c == '\\') {
+            buffer_add_char(out, '\\');
+        }
+        buffer_add_char(out, c);
+    }
+    buffer_add_char(out, '"');
+}
+
 /* PostgreSQL 15, src/backend/utils/adt/rowtypes.c, record_out(). */
 static void write_composite(struct buffer *out, const struct str *fields, size_t count)
 {
     buffer_add_char(out, '(');
     for (size_t i = 0; i < count; i++) {
         buffer_add(out, i > 0 ? STR(",") : STR(""));
-        if (fields[i].ptr == NULL) {
-            continue;
+        if (fields[i].ptr != NULL) {
+            write_quoted(out, fields[i], '"');
         }
-        buffer_add_char(out, '"');
-        for (size_t k = 0; k < fields[i].len; k++) {
-            char c = fields[i].ptr[k];
-            if (c == '"' || c == '\\') {
-                buffer_add_char(out, c);
-            }
-            buffer_add_char(out, c);
-        }
-        buffer_add_char(out, '"');
     }
     buffer_add_char(out, ')');
 }
@@ -124,17 +131,9 @@ static void write_array(struct buffer *out, const struct str *elements, size_t c
         buffer_add(out, i > 0 ? STR(",") : STR(""));
         if (elements[i].ptr == NULL) {
             buffer_add(out, STR("NULL"));
-            continue;
+        } else {
+            write_quoted(out, elements[i], '\\');
         }
-        buffer_add_char(out, '"');
-        for (size_t k = 0; k < elements[i].len; k++) {
-            char c = elements[i].ptr[k];
-            if (c == '"' || c == '\\') {
-                buffer_add_char(out, '\\');
-            }
-            buffer_add_char(out, c);
-        }
-        buffer_add_char(out, '"');
     }
     buffer_add_char(out, '}');
 }

@@ -80,9 +80,8 @@ static bool draw_write(struct draw *draw, struct arena *arena, struct undone *ou
     undo_append(&schema, out->before, out->after, &bytes);
     struct str copy = arena_copy(arena, buffer_str(&bytes));
     buffer_free(&bytes);
-    size_t size = 0;
     struct error err = {0};
-    return undo_read(&schema, copy, arena, &out->record, &size, &err) && size == copy.len;
+    return undo_read(&schema, copy, arena, &out->record, &err) && out->record.len == copy.len;
 }
 
 /* What stands once the decision is carried out. */
@@ -201,13 +200,12 @@ static bool is_read_or_refused(struct str bytes, struct arena *arena)
     struct str copy = {alone.bytes, bytes.len};
     struct undo_record record;
     struct error err = {0};
-    size_t size = 0;
     bool holds = true;
-    if (undo_read(&schema, copy, arena, &record, &size, &err)) {
+    if (undo_read(&schema, copy, arena, &record, &err)) {
         struct undo_decision decision;
         undo_decide(&record, missing, missing, arena, &decision);
         undo_decide(&record, record.image, missing, arena, &decision);
-        holds = size <= bytes.len;
+        holds = record.len <= bytes.len;
     } else {
         holds = err.code == ERROR_DAMAGED;
     }

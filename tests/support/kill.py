@@ -13,15 +13,17 @@ class Killer:
         self.kills = 0
         self.rounds = 0
 
-    def run(self, command, seconds, most=50):
-        """Runs the command and kills it (SIGKILL) within `seconds`, its usual duration, again and again until it ends by
-        itself before its moment has come, or has been killed `most` times. Returns what it printed at last."""
+    def run(self, command, seconds, most=50, killed=lambda: None):
+        """Runs the command and kills it (SIGKILL) within most of `seconds`, its usual duration, again and again until it ends by
+        itself before its moment has come, or has been killed `most` times; calls `killed` after each. Returns what it
+        printed at last."""
         self.rounds += 1
         for _ in range(most):
-            ended = self._run_once(command, self.random.uniform(0, seconds))
+            ended = self._run_once(command, self.random.uniform(0, 0.8 * seconds))
             if ended is not None:
                 return ended
             self.kills += 1
+            killed()
         return self._run_once(command, None)
 
     def _run_once(self, command, seconds):

@@ -39,12 +39,15 @@ class Server:
             for setting in SETTINGS:
                 name, value = setting.split("=", 1)
                 conf.write(f"{name}='{value}'\n")
-        self._run("pg_ctl", "-D", self.data, "-l", os.path.join(self.folder, "log"), "-w", "start")
+        self.start()
         return self
 
     def __exit__(self, *_):
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self):
+        self._run("pg_ctl", "-D", self.data, "-l", os.path.join(self.folder, "log"), "-w", "start")
 
     def stop(self):
         """Stops the server by its own process id file; fine if it is down already."""

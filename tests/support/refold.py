@@ -38,10 +38,15 @@ def plain(value):
     return None if kind == "NULL" else content
 
 
+def lines(text):
+    """The lines of a text that ends with one; str.splitlines() would cut at U+0085 and others too."""
+    return text.split("\n")[:-1]
+
+
 def query(table, condition, *options):
     """The items of a query, in its order, as plain Python values."""
     out, _ = run("query", table, condition, "--format", "json", *options)
-    return [plain({"M": json.loads(line)["Item"]}) for line in out.splitlines()]
+    return [plain({"M": json.loads(line)["Item"]}) for line in lines(out)]
 
 
 def export(table):
@@ -51,5 +56,5 @@ def export(table):
 
 def items(table):
     """Every item by (PK, SK)."""
-    found = [plain({"M": json.loads(line)["Item"]}) for line in export(table).splitlines()]
+    found = [plain({"M": json.loads(line)["Item"]}) for line in lines(export(table))]
     return {(item["PK"], item.get("SK")): item for item in found}

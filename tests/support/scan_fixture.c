@@ -225,6 +225,19 @@ struct scan_task scan_fixture_task(struct scan_fixture *fixture)
                               .not_applied = not_applied};
 }
 
+bool scan_fixture_run(struct scan_fixture *fixture, const struct scan_options *options,
+                      struct error *err)
+{
+    struct scan_task task = scan_fixture_task(fixture);
+    return scan_run(options, &task, err);
+}
+
+void scan_fixture_expect_run(struct scan_fixture *fixture, const struct scan_options *options)
+{
+    struct error err = {0};
+    ck_assert_msg(scan_fixture_run(fixture, options, &err), "%s", err.text);
+}
+
 size_t scan_fixture_count(const struct scan_fixture *fixture, int64_t visits)
 {
     size_t count = 0;

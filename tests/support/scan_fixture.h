@@ -65,6 +65,11 @@ struct scan_options scan_fixture_options(struct scan_fixture *fixture);
 /* Visits every item, by a write of fixture->kind. */
 struct scan_task scan_fixture_task(struct scan_fixture *fixture);
 
+/* Runs the task; scan_fixture_expect_run() asserts that it goes well. */
+MUST_CHECK bool scan_fixture_run(struct scan_fixture *fixture, const struct scan_options *options,
+                                 struct error *err);
+void scan_fixture_expect_run(struct scan_fixture *fixture, const struct scan_options *options);
+
 /* How many items have this many visits; the visits and the id of one. */
 size_t scan_fixture_count(const struct scan_fixture *fixture, int64_t visits);
 int64_t scan_fixture_visits(struct value item);

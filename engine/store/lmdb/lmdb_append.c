@@ -68,12 +68,10 @@ static void split_key(const struct key_schema *index, struct str whole, struct e
     out->sort_len = whole.len - out->head_len - out->tail_len;
 }
 
-static bool append_entry(struct lmdb_store *store, size_t index, struct append_group *group,
-                         struct entry_key *key, struct str value, struct error *err)
+static bool append_entry(struct lmdb_store *store, size_t index, MDB_val at, struct str value,
+                         struct error *err)
 {
-    unsigned char room[LMDB_KEY_MAX];
     MDB_cursor *cursor = NULL;
-    MDB_val at = append_key(group, key, room);
     MDB_val entry = val_of(value);
     if (!writer_begin(store, err)) {
         return false;
@@ -92,6 +90,7 @@ static bool append_sorted(struct lmdb_store *store, size_t index, struct sorted 
 {
     struct append_group group = {.stem_len = 0};
     struct entry_key key;
+    unsigned char room[LMDB_KEY_MAX];
     struct str whole;
     struct str value;
     bool more = false;
@@ -104,7 +103,7 @@ static bool append_sorted(struct lmdb_store *store, size_t index, struct sorted 
             return writer_begin(store, err);
         }
         split_key(keys, whole, &key);
-        if (!append_entry(store, index, &group, &key, value, err)) {
+        if (!append_entry(store, index, append_key(&group, &key, room), value, err)) {
             return false;
         }
     }

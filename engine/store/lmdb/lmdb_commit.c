@@ -67,10 +67,10 @@ static int find(struct lmdb_store *store, const struct write *write, struct foun
     int rc = 0;
     if (write->kind == WRITE_PUT || write->kind == WRITE_MOVE) {
         struct key key = found->target.key;
-        rc = items_find(store, &key, &found->target);
+        rc = items_find(store, &key, 0, &found->target);
     }
     if (write->kind != WRITE_PUT && rc == 0) {
-        rc = items_find(store, &write->key, &found->source);
+        rc = items_find(store, &write->key, write->stamp, &found->source);
     }
     found->finding = rc == 0 ? judge(write, found) : FINDING_STALE;
     return rc;
@@ -78,48 +78,30 @@ static int find(struct lmdb_store *store, const struct write *write, struct foun
 
 /* --- what DynamoDB refuses --- */
 
-static bool attributes_equal(const struct key_attribute *attributes, size_t count, struct value a,
-                             struct value b)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!value_equal(value_member(a, attributes[i].name),
-                         value_member(b, attributes[i].name))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* An index may have been made over items that it must leave out: what an update leaves as it was
  * is not refused. */
-static bool is_left_as_it_was(const struct key_schema *index, struct value before,
-                              struct value after)
-{
-    return !value_is_missing(before) &&
-           attributes_equal(index->partition, index->partition_count, before, after) &&
-           attributes_equal(index->sort, index->sort_count, before, after);
-}
-
 static bool check_index_keys(const struct lmdb_schema *schema, struct value before,
                              struct value after, struct error *err)
 {
+    bool stood = !value_is_missing(before);
     for (size_t i = 0; i < schema->index_count; i++) {
         const struct index_desc *index = &schema->indexes[i].desc;
         struct key key;
         bool present = false;
         if (!key_of_index(&index->keys, after, &key, &present, err) &&
-            !is_left_as_it_was(&index->keys, before, after)) {
+            !(stood && key_attributes_equal(&index->keys, before, after))) {
             return error_wrap(err, "index %.*s", STR_ARG(index->name));
         }
     }
     return true;
 }
 
-static bool check_item(const struct lmdb_store *store, const struct write *write,
-                       const struct found *found, struct error *err)
+static bool check_item(const struct lmdb_store *store, const struct batch *batch,
+                       const struct write *write, const struct found *found, struct error *err)
 {
     return item_check_limits(write->item, err) &&
-           check_index_keys(&store->schema, found->source.item.item, write->item, err);
+           (batch->restores ||
+            check_index_keys(&store->schema, found->source.item.item, write->item, err));
 }
 
 /* --- applying --- */
@@ -146,7 +128,7 @@ static int apply(struct lmdb_store *store, const struct batch *batch, const stru
     }
     if (rc == 0 && write->kind == WRITE_MOVE) {
         struct key key = found->target.key;
-        rc = items_find(store, &key, &found->target);
+        rc = items_find(store, &key, 0, &found->target);
     }
     if (rc == 0 && write->kind != WRITE_DELETE) {
         const struct standing *place =
@@ -180,7 +162,7 @@ static bool check_write(struct lmdb_store *store, struct batch *batch, struct ef
         return false;
     }
     if (found->finding == FINDING_APPLY && write->kind != WRITE_DELETE &&
-        !check_item(store, write, found, &err)) {
+        !check_item(store, batch, write, found, &err)) {
         refuse(batch, effect, OUTCOME_REJECTED, err.text);
         return false;
     }
@@ -232,28 +214,36 @@ static bool is_taken_within(const struct lmdb_store *store, const struct effect 
     return false;
 }
 
-static int apply_several(struct lmdb_store *store, struct batch *batch, struct effect *effect)
+/* Whether all writes may apply; where not, the outcome says so. */
+static int check_several(struct lmdb_store *store, struct batch *batch, struct effect *effect,
+                         bool *may)
 {
-    int rc = 0;
-    struct found found = {0};
-    for (size_t i = 0; i < effect->count && rc == 0; i++) {
+    *may = false;
+    for (size_t i = 0; i < effect->count; i++) {
         const struct write *write = &effect->writes[i];
-        found = (struct found){0};
+        struct found found = {0};
         if (!target_key(store, batch, effect, write, &found)) {
             return 0;
         }
-        rc = find(store, write, &found);
+        int rc = find(store, write, &found);
         if (!write->overwrite && is_taken_within(store, effect, i, &found.target.key)) {
             found.finding = FINDING_CONFLICT;
         }
-        if (rc == 0 && !check_write(store, batch, effect, write, &found)) {
-            return 0;
+        if (rc != 0 || !check_write(store, batch, effect, write, &found)) {
+            return rc;
         }
     }
-    effect->outcome = OUTCOME_UNCHANGED;
-    for (size_t i = 0; i < effect->count && rc == 0; i++) {
+    *may = true;
+    return 0;
+}
+
+static int apply_several(struct lmdb_store *store, struct batch *batch, struct effect *effect)
+{
+    bool may = false;
+    int rc = check_several(store, batch, effect, &may);
+    for (size_t i = 0; i < effect->count && rc == 0 && may; i++) {
         const struct write *write = &effect->writes[i];
-        found = (struct found){0};
+        struct found found = {0};
         (void)target_key(store, batch, effect, write, &found);
         rc = find(store, write, &found);
         if (rc == 0 && found.finding == FINDING_APPLY) {

@@ -16,7 +16,10 @@ static int standing_control(struct lmdb_store *store, struct str name, struct st
 
 static bool is_as_expected(struct str standing, struct str expected)
 {
-    return (standing.ptr == NULL) == (expected.ptr == NULL) && str_equal(standing, expected);
+    if (standing.ptr == NULL || expected.ptr == NULL) {
+        return standing.ptr == expected.ptr;
+    }
+    return str_equal(standing, expected);
 }
 
 bool control_check(struct lmdb_store *store, const struct batch *batch, struct error *err)

@@ -95,12 +95,9 @@ static void add_value(struct buffer *out, enum value_type type, const unsigned c
     buffer_add(out, (struct str){(const char *)bytes, len});
 }
 
-int entry_index_key(const struct tree *tree, const struct value *partition, size_t head_len,
-                    MDB_val key, MDB_val record, struct buffer *out)
+int entry_index_sort(const struct tree *tree, size_t head_len, MDB_val key, MDB_val record,
+                     struct buffer *out)
 {
-    for (size_t i = 0; i < tree->index->partition_count; i++) {
-        buffer_add(out, (struct str){(const char *)partition[i].bytes, partition[i].len});
-    }
     if (key.mv_size - head_len > SORT_INLINE_MAX + DIGEST_BYTES) {
         size_t table_len = entry_table_key(tree, record).len;
         buffer_add(out, (struct str){(const char *)record.mv_data + table_len,

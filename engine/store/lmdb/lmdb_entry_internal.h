@@ -57,10 +57,10 @@ void entry_add_sort(const struct key_schema *index, const struct key *index_key,
 /* The table key in an entry's value; ptr NULL where it is damaged. */
 struct str entry_table_key(const struct tree *tree, MDB_val record);
 
-/* Appends an entry's index key, encoded: the partition values are those that were asked for, the
- * sort values are read from where the entry stands. */
-int entry_index_key(const struct tree *tree, const struct value *partition, size_t head_len,
-                    MDB_val key, MDB_val record, struct buffer *out);
+/* Appends an entry's sort values, encoded, as they are read from where the entry stands; its head
+ * takes `head_len` bytes of the key. */
+int entry_index_sort(const struct tree *tree, size_t head_len, MDB_val key, MDB_val record,
+                     struct buffer *out);
 
 /* Reads a page's cursor, which may come from outside: an encoded table key, in an index behind the
  * index key. ERROR_DAMAGED: not one of this tree. */

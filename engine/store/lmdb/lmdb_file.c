@@ -17,10 +17,11 @@ enum {
     META_VERSION = 1,
     PAGE_MIN_BYTES = 512,
     PAGE_MAX_BYTES = 65536,
-    TREE_DEPTH_MAX = 32
+    TREE_DEPTH_MAX = 32,
+    READ_ATTEMPTS = 5
 };
 
-static const uint32_t META_MAGIC = 0xBEEFC0DE;
+static const uint32_t meta_magic = 0xBEEFC0DE;
 
 static bool is_power_of_two(uint32_t n)
 {
@@ -30,7 +31,7 @@ static bool is_power_of_two(uint32_t n)
 static bool is_ours(const struct page_meta *meta)
 {
     uint32_t size = meta->trees[0].pad;
-    return (meta->flags & PAGE_IS_META) != 0 && meta->magic == META_MAGIC &&
+    return (meta->flags & PAGE_IS_META) != 0 && meta->magic == meta_magic &&
            meta->version == META_VERSION && size >= PAGE_MIN_BYTES && size <= PAGE_MAX_BYTES &&
            is_power_of_two(size);
 }
@@ -68,26 +69,45 @@ static bool read_meta(int fd, const char *path, off_t at, struct page_meta *out,
     return true;
 }
 
+/* Each commit writes the other one: they are one transaction apart, but for a file just made. */
+static bool metas_agree(const struct page_meta metas[2])
+{
+    uint64_t low = metas[0].transaction;
+    uint64_t high = metas[1].transaction;
+    return meta_is_sane(&metas[0], 0) && meta_is_sane(&metas[1], 1) &&
+           metas[0].trees[0].pad == metas[1].trees[0].pad &&
+           (low + 1 == high || high + 1 == low || (low == 0 && high == 0));
+}
+
+/* A run may write one while they are read, so a contradiction is looked at again. */
+static bool read_metas(int fd, const char *path, struct page_meta metas[2], struct error *err)
+{
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        if (!read_meta(fd, path, 0, &metas[0], err) ||
+            !read_meta(fd, path, (off_t)metas[0].trees[0].pad, &metas[1], err)) {
+            return false;
+        }
+        if (metas_agree(metas)) {
+            return true;
+        }
+    }
+    return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
+}
+
 bool file_read_meta(int fd, const char *path, uint64_t transaction, struct page_meta *out,
                     struct error *err)
 {
     struct page_meta metas[2];
-    if (!read_meta(fd, path, 0, &metas[0], err) ||
-        !read_meta(fd, path, (off_t)metas[0].trees[0].pad, &metas[1], err)) {
+    if (!read_metas(fd, path, metas, err)) {
         return false;
     }
-    size_t place = metas[1].transaction > metas[0].transaction ? 1 : 0;
-    if (transaction > 0) {
-        place = transaction % 2;
-    }
-    if (metas[0].trees[0].pad != metas[1].trees[0].pad || !meta_is_sane(&metas[place], place)) {
-        return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
-    }
-    *out = metas[place];
+    size_t newest = metas[1].transaction > metas[0].transaction ? 1 : 0;
+    *out = metas[transaction > 0 ? transaction % 2 : newest];
     return true;
 }
 
-static bool inspect_once(int fd, const char *path, struct page_meta *meta, struct error *err)
+static bool inspect_once(int fd, const char *path, struct page_meta *meta, bool *whole,
+                         struct error *err)
 {
     struct stat stat;
     if (!file_read_meta(fd, path, 0, meta, err)) {
@@ -101,25 +121,26 @@ static bool inspect_once(int fd, const char *path, struct page_meta *meta, struc
         return error_set(err, ERROR_DAMAGED, "%s is damaged: it has %jd bytes of %" PRIu64, path,
                          (intmax_t)stat.st_size, needed);
     }
-    bool deep = stat.st_size <= DEEP_MAX_BYTES;
-    return pages_check(fd, meta, deep, err) || error_wrap(err, "%s", path);
+    *whole = stat.st_size <= DEEP_MAX_BYTES;
+    return pages_check(fd, meta, *whole, err) || error_wrap(err, "%s", path);
 }
 
 /* A run may write meanwhile: what looks damaged is looked at again in its newest state. */
-static bool inspect_pages(int fd, const char *path, enum file_state *out, struct error *err)
+static bool inspect_pages(int fd, const char *path, enum file_state *out, bool *whole,
+                          struct error *err)
 {
     struct page_meta meta = {.transaction = 0};
     struct page_meta newest = {.transaction = 0};
     bool ok = false;
     do {
-        ok = inspect_once(fd, path, &meta, err);
+        ok = inspect_once(fd, path, &meta, whole, err);
     } while (!ok && file_read_meta(fd, path, 0, &newest, &(struct error){0}) &&
              newest.transaction != meta.transaction);
     *out = meta.trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
     return ok;
 }
 
-bool file_inspect(const char *path, enum file_state *out, struct error *err)
+bool file_inspect(const char *path, enum file_state *out, bool *whole, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
@@ -136,8 +157,48 @@ bool file_inspect(const char *path, enum file_state *out, struct error *err)
     } else if (stat.st_size == 0) {
         *out = FILE_UNFINISHED;
     } else {
-        ok = inspect_pages(fd, path, out, err);
+        ok = inspect_pages(fd, path, out, whole, err);
     }
     (void)close(fd);
+    return ok;
+}
+
+/* The first pages as of the transaction; a run that commits twice meanwhile has us begin anew. */
+static bool pin(struct lmdb_store *store, int fd, MDB_txn **txn, struct page_meta *meta,
+                struct error *err)
+{
+    *txn = NULL;
+    do {
+        mdb_txn_abort(*txn);
+        *txn = NULL;
+        int rc = mdb_txn_begin(store->env, NULL, MDB_RDONLY, txn);
+        if (rc != 0) {
+            return lmdb_error(store, rc, "reading", err);
+        }
+        if (!file_read_meta(fd, store->path, mdb_txn_id(*txn), meta, err)) {
+            return false;
+        }
+    } while (meta->transaction != mdb_txn_id(*txn));
+    return true;
+}
+
+bool file_check(struct lmdb_store *store, MDB_txn **out, struct error *err)
+{
+    struct page_meta meta;
+    int fd = -1;
+    (void)mdb_env_get_fd(store->env, &fd);
+    return pin(store, fd, out, &meta, err) && pages_check(fd, &meta, true, err);
+}
+
+bool file_check_once(struct lmdb_store *store, struct error *err)
+{
+    (void)pthread_mutex_lock(&store->check_mutex);
+    if (!store->checked) {
+        MDB_txn *txn = NULL;
+        store->checked = file_check(store, &txn, err) || error_wrap(err, "%s", store->path);
+        mdb_txn_abort(txn);
+    }
+    bool ok = store->checked;
+    (void)pthread_mutex_unlock(&store->check_mutex);
     return ok;
 }

@@ -148,3 +148,14 @@ bool lmdb_index_finish(struct store *base, struct str name, struct error *err)
     memset(store->index_changes, 0, sizeof store->index_changes);
     return schema_load(store, &store->schema, ok ? err : &ignored) && ok;
 }
+
+bool lmdb_flush(struct store *base, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(base);
+    bool ok = writer_commit(store, err);
+    for (size_t i = 0; i < store->schema.index_count && ok && store->lease_fd >= 0; i++) {
+        const struct index_desc *index = &store->schema.indexes[i].desc;
+        ok = index->state != INDEX_BEHIND || lmdb_index_finish(base, index->name, err);
+    }
+    return ok;
+}

@@ -65,6 +65,8 @@ struct lmdb_store {
     MDB_dbi control;
     MDB_dbi undo;
     pthread_mutex_t dbi_mutex; /* LMDB wants one thread at a time to open handles */
+    pthread_mutex_t check_mutex;
+    bool checked; /* all pages in use, since the store was opened; behind check_mutex */
     struct lmdb_schema schema; /* the writer's own; its table keys never change */
     struct writer writer;
     uint64_t index_changes[INDEXES_MAX]; /* of entries, by this pass */
@@ -88,6 +90,7 @@ struct lmdb_reader {
     struct entry_key key;
 };
 
+/* The store and the reader behind the interface. */
 static inline struct lmdb_store *lmdb_of(struct store *store)
 {
     return (struct lmdb_store *)store;
@@ -98,6 +101,7 @@ static inline struct lmdb_reader *lmdb_reader_of(struct store_reader *reader)
     return (struct lmdb_reader *)reader;
 }
 
+/* The B-tree of the items, and that of an index. */
 static inline struct tree items_tree(const struct lmdb_store *store,
                                      const struct lmdb_schema *schema)
 {
@@ -126,8 +130,18 @@ enum file_state {
     FILE_TABLE
 };
 
-/* Looks at a file before LMDB, which trusts what it maps. */
-MUST_CHECK bool file_inspect(const char *path, enum file_state *out, struct error *err);
+/* Looks at a file before LMDB, which trusts what it maps; at all its pages where it is small, which
+ * *whole then says. */
+MUST_CHECK bool file_inspect(const char *path, enum file_state *out, bool *whole,
+                             struct error *err);
+
+/* Checks all pages that are in use as of a read transaction, begun for it: *out, the caller's to
+ * abort in any case, keeps them from being used again. ERROR_DAMAGED: the first fault. */
+MUST_CHECK bool file_check(struct lmdb_store *store, MDB_txn **out, struct error *err);
+
+/* As file_check(), once, before a scan is led by the pages: a damaged one can end it too early
+ * without a word. */
+MUST_CHECK bool file_check_once(struct lmdb_store *store, struct error *err);
 
 struct page_meta;
 /* The first pages' state as of a transaction, which must be one of the last two; 0: the newest. */
@@ -151,8 +165,10 @@ MUST_CHECK bool schema_write(struct lmdb_store *store, const struct lmdb_schema 
 /* The name of an index's B-tree. */
 const char *schema_index_dbi(const struct lmdb_index *index, struct arena *arena);
 
-/* Makes the B-trees and records of a new table. */
-MUST_CHECK bool schema_create(struct lmdb_store *store, const struct table_desc *table,
+/* What a new table is to be: ERROR_PLAN as index_check(). Then its B-trees and records. */
+MUST_CHECK bool schema_make(const struct table_desc *table, struct arena *arena,
+                            struct lmdb_schema *out, struct error *err);
+MUST_CHECK bool schema_create(struct lmdb_store *store, struct lmdb_schema *schema,
                               struct error *err);
 
 /* A number in "meta"; 0 where there is none. */
@@ -160,11 +176,13 @@ int meta_get_u64(const struct lmdb_store *store, MDB_txn *txn, const char *name,
 int meta_put_u64(const struct lmdb_store *store, MDB_txn *txn, const char *name, uint64_t n);
 int meta_delete(const struct lmdb_store *store, MDB_txn *txn, const char *name);
 
+/* store_describe(). */
 bool lmdb_describe(struct store *base, struct arena *arena, struct table_desc *out,
                    struct error *err);
 
 /* ---------------------------------------------------------------- lmdb_lease.c */
 
+/* store_lease_take() and so on. */
 bool lmdb_lease_take(struct store *base, const char *owner, struct error *err);
 bool lmdb_lease_owner(struct store *base, struct arena *arena, struct str *owner,
                       struct error *err);
@@ -198,9 +216,7 @@ void writer_appended(struct lmdb_store *store, size_t bytes);
 /* The estimate is so high that the transaction should be committed. */
 bool writer_is_full(const struct lmdb_store *store);
 
-bool lmdb_flush(struct store *base, struct error *err);
-
-/* ---------------------------------------------------------------- lmdb_index.c */
+/* ---------------------------------------------------------------- lmdb_index.c and its check */
 
 /* Makes the index's B-tree, or empties one that an attempt broken off has left; durable. */
 MUST_CHECK bool index_open_tree(struct lmdb_store *store, struct lmdb_index *index,
@@ -229,7 +245,9 @@ int control_apply(struct lmdb_store *store, const struct batch *batch);
 
 /* ---------------------------------------------------------------- the rest of the interface */
 
+/* Each as the store_ function of its name. */
 bool lmdb_commit(struct store *base, struct batch *batch, struct error *err);
+bool lmdb_flush(struct store *base, struct error *err);
 bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err);
 void lmdb_reader_close(struct store_reader *base);
 bool lmdb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
@@ -273,7 +291,8 @@ MUST_CHECK bool page_begin(struct lmdb_reader *reader, struct error *err);
 /* Room for one more item in the page's array. */
 struct stored_item *page_slot(struct lmdb_reader *reader, size_t count);
 
-/* The item of this key by a cursor on the items; MDB_NOTFOUND. A damaged record: MDB_CORRUPTED. */
+/* The item of this key by a cursor on the items; MDB_NOTFOUND. A damaged record: MDB_CORRUPTED.
+ * out->stamp is a version of which it is known that its checksum holds, or 0. */
 int find_item(const struct tree *items, MDB_cursor *cursor, const struct key *key,
               struct entry_key *scratch, struct stored_item *out);
 

@@ -24,20 +24,24 @@ int find_item(const struct tree *items, MDB_cursor *cursor, const struct key *ke
         return rc;
     }
     struct stored_item item;
-    if (!record_read(record, &item) || !is_same_partition(items, scratch, key, item.item)) {
+    bool whole = record_peek(record, &item) &&
+                 ((item.stamp == out->stamp && item.stamp != 0) || record_read(record, &item));
+    if (!whole || !is_same_partition(items, scratch, key, item.item)) {
         return MDB_CORRUPTED;
     }
     *out = item;
     return 0;
 }
 
-int items_find(struct lmdb_store *store, const struct key *key, struct standing *out)
+int items_find(struct lmdb_store *store, const struct key *key, uint64_t known,
+               struct standing *out)
 {
     struct writer *writer = &store->writer;
     struct tree tree = items_tree(store, &store->schema);
+    struct stored_item item = {.stamp = known};
+    int rc = find_item(&tree, writer->items, key, &writer->key, &item);
     out->key = *key;
-    out->item = (struct stored_item){0};
-    int rc = find_item(&tree, writer->items, key, &writer->key, &out->item);
+    out->item = rc == 0 ? item : (struct stored_item){0};
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 

@@ -11,7 +11,9 @@ struct standing {
     struct stored_item item; /* missing: nothing stands */
 };
 
-int items_find(struct lmdb_store *store, const struct key *key, struct standing *out);
+/* `known` is a version that was read whole before, or 0. */
+int items_find(struct lmdb_store *store, const struct key *key, uint64_t known,
+               struct standing *out);
 
 /* Puts `item` where items_find() has just found nothing, or in the place of what it found. */
 int items_put(struct lmdb_store *store, const struct standing *standing, uint64_t pass,

@@ -64,6 +64,7 @@ static inline bool entry_key_is_digest(const struct entry_key *key)
     return key->bytes[HASH_BYTES] == 0xff;
 }
 
+/* Whether the sort part is too long to stand in the key as a whole. */
 static inline bool entry_key_is_cut(const struct entry_key *key)
 {
     return key->sort_len > SORT_INLINE_MAX;
@@ -75,6 +76,7 @@ static inline MDB_val entry_key_whole(struct entry_key *key)
     return (MDB_val){key->head_len + key->sort_len + key->tail_len, key->bytes};
 }
 
+/* Bytes as LMDB takes them, and back. */
 static inline MDB_val val_of(struct str s)
 {
     union {
@@ -89,6 +91,7 @@ static inline struct str str_of(MDB_val val)
     return (struct str){val.mv_data, val.mv_size};
 }
 
+/* Eight bytes, big-endian: they sort as the numbers do. */
 static inline void put_u64(unsigned char *out, uint64_t n)
 {
     for (int i = 7; i >= 0; i--, n >>= 8) {

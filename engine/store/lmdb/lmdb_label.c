@@ -180,7 +180,24 @@ static size_t stretch_next(const struct stretch *stretch, size_t at, MDB_val *ke
     return at + lens[0] + lens[1];
 }
 
-/* From `from` labels on, `count` records of the group. */
+/* The last label of the group below `label`; LABEL_LOW where there is none. */
+static int last_below(MDB_cursor *cursor, const struct entry_key *target, uint64_t label,
+                      uint64_t *out)
+{
+    MDB_val key;
+    MDB_val record;
+    *out = LABEL_LOW;
+    int rc = seek_label(cursor, target, label, &key, &record);
+    if (rc == 0 || rc == MDB_NOTFOUND) {
+        rc = step_back(cursor, rc, &key, &record);
+    }
+    if (rc == 0 && label_in_group(target, key)) {
+        *out = label_of(target, key);
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* From the label `from` on, `count` records of the group. */
 static int stretch_read(MDB_cursor *cursor, const struct entry_key *target, uint64_t from,
                         size_t count, struct stretch *out)
 {
@@ -188,7 +205,6 @@ static int stretch_read(MDB_cursor *cursor, const struct entry_key *target, uint
     MDB_val record;
     out->count = 0;
     out->copies.len = 0;
-    out->low = LABEL_LOW;
     out->high = LABEL_HIGH;
     int rc = seek_label(cursor, target, from, &key, &record);
     while (rc == 0 && label_in_group(target, key)) {
@@ -199,17 +215,7 @@ static int stretch_read(MDB_cursor *cursor, const struct entry_key *target, uint
         stretch_add(out, key, record);
         rc = mdb_cursor_get(cursor, &key, &record, MDB_NEXT);
     }
-    if (rc != 0 && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    rc = seek_label(cursor, target, from, &key, &record);
-    if (rc == 0 || rc == MDB_NOTFOUND) {
-        rc = step_back(cursor, rc, &key, &record);
-    }
-    if (rc == 0 && label_in_group(target, key)) {
-        out->low = label_of(target, key);
-    }
-    return rc == MDB_NOTFOUND ? 0 : rc;
+    return rc == 0 || rc == MDB_NOTFOUND ? last_below(cursor, target, from, &out->low) : rc;
 }
 
 /* The label `count` records below `label`, or the group's first. */

@@ -103,6 +103,7 @@ bool lmdb_lease_owner(struct store *base, struct arena *arena, struct str *owner
 void lmdb_lease_release(struct store *base)
 {
     struct lmdb_store *store = lmdb_of(base);
+    writer_abort(store);
     if (store->lease_fd >= 0) {
         (void)close(store->lease_fd);
         store->lease_fd = -1;

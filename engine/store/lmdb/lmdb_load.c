@@ -4,7 +4,7 @@
 #include "engine/store/lmdb/lmdb_record_internal.h"
 
 /* In "meta": the number of a load that was begun and neither closed nor aborted. */
-static const char LOADING[] = "loading";
+static const char loading_mark[] = "loading";
 
 struct load {
     uint64_t pass;
@@ -35,12 +35,12 @@ static bool mark(struct lmdb_store *store, uint64_t pass, struct error *err)
         return false;
     }
     int rc = mdb_stat(store->writer.txn, store->items, &stat);
-    rc = rc == 0 ? meta_get_u64(store, store->writer.txn, LOADING, &loading) : rc;
+    rc = rc == 0 ? meta_get_u64(store, store->writer.txn, loading_mark, &loading) : rc;
     if (rc == 0 && (stat.ms_entries > 0 || loading != 0)) {
         writer_abort(store);
         return error_set(err, ERROR_STORE, "%s is not empty", store->path);
     }
-    rc = rc == 0 ? meta_put_u64(store, store->writer.txn, LOADING, pass) : rc;
+    rc = rc == 0 ? meta_put_u64(store, store->writer.txn, loading_mark, pass) : rc;
     if (rc != 0) {
         return writer_fail(store, rc, "beginning a load", err);
     }
@@ -136,7 +136,7 @@ bool lmdb_load_close(struct store *base, struct error *err)
         writer_abort(store);
         return false;
     }
-    int rc = meta_delete(store, store->writer.txn, LOADING);
+    int rc = meta_delete(store, store->writer.txn, loading_mark);
     if (rc != 0) {
         return writer_fail(store, rc, "ending a load", err);
     }
@@ -163,7 +163,7 @@ bool lmdb_load_abort(struct store *base, struct error *err)
     for (size_t i = 0; i < store->schema.index_count && rc == 0; i++) {
         rc = mdb_drop(txn, store->schema.indexes[i].dbi, 0);
     }
-    rc = rc == 0 ? meta_delete(store, txn, LOADING) : rc;
+    rc = rc == 0 ? meta_delete(store, txn, loading_mark) : rc;
     if (rc != 0) {
         return writer_fail(store, rc, "emptying it", err);
     }

@@ -58,21 +58,27 @@ static int create_in(struct lmdb_store *store, MDB_txn *txn, struct lmdb_schema 
     return rc == 0 ? schema_put(store, txn, schema) : rc;
 }
 
-bool schema_create(struct lmdb_store *store, const struct table_desc *table, struct error *err)
+bool schema_make(const struct table_desc *table, struct arena *arena, struct lmdb_schema *out,
+                 struct error *err)
 {
-    struct lmdb_schema schema = {
-        .name = table->name, .identity = new_identity(store->arena), .keys = table->keys};
+    *out = (struct lmdb_schema){
+        .name = table->name, .identity = new_identity(arena), .keys = table->keys};
     for (size_t i = 0; i < table->index_count; i++) {
-        if (!index_check(&schema, &table->indexes[i], err)) {
+        if (!index_check(out, &table->indexes[i], err)) {
             return false;
         }
-        struct lmdb_index *index = &schema.indexes[schema.index_count++];
+        struct lmdb_index *index = &out->indexes[out->index_count++];
         index->desc = table->indexes[i];
         index->desc.state = INDEX_ACTIVE;
     }
+    return true;
+}
+
+bool schema_create(struct lmdb_store *store, struct lmdb_schema *schema, struct error *err)
+{
     MDB_txn *txn = NULL;
     int rc = mdb_txn_begin(store->env, NULL, 0, &txn);
-    rc = rc == 0 ? create_in(store, txn, &schema) : rc;
+    rc = rc == 0 ? create_in(store, txn, schema) : rc;
     if (rc == 0) {
         rc = mdb_txn_commit(txn);
     } else {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 enum {
     PAGE_BRANCH = 0x01,
@@ -36,11 +36,10 @@ struct node {
 };
 
 struct walk {
-    int fd;
+    const unsigned char *file; /* mapped, all pages */
     size_t page_bytes;
     uint64_t last_page;
-    unsigned char *seen;  /* one bit for each page that is in use or free */
-    unsigned char *pages; /* one page a level */
+    unsigned char *seen; /* one bit for each page that is in use or free */
     bool deep;
     bool free_tree; /* whose keys are numbers */
     unsigned char last_key[LMDB_KEY_MAX];
@@ -56,14 +55,10 @@ static bool damaged(struct walk *walk, uint64_t page, const char *what)
     return error_set(walk->err, ERROR_DAMAGED, "page %" PRIu64 " is damaged: %s", page, what);
 }
 
-static bool read_pages(struct walk *walk, uint64_t page, void *out, size_t len)
+/* The page must have been marked, or be known to be there. */
+static const unsigned char *page_at(const struct walk *walk, uint64_t page)
 {
-    ssize_t got = pread(walk->fd, out, len, (off_t)(page * walk->page_bytes));
-    if (got < 0) {
-        return error_set(walk->err, ERROR_STORE, "page %" PRIu64 " cannot be read: %s", page,
-                         strerror(errno));
-    }
-    return (size_t)got == len || damaged(walk, page, "the file ends before it");
+    return walk->file + page * walk->page_bytes;
 }
 
 /* A page belongs to one place, or to the free ones. */
@@ -164,9 +159,7 @@ static bool check_overflow(struct walk *walk, const struct node *node, uint64_t 
     if (*page < 2 || *page > walk->last_page) {
         return damaged(walk, *page, "no such page");
     }
-    if (!read_pages(walk, *page, &header, sizeof header)) {
-        return false;
-    }
+    memcpy(&header, page_at(walk, *page), sizeof header);
     uint64_t count = (uint64_t)header.lower | (uint64_t)header.upper << 16;
     if (header.number != *page || header.flags != PAGE_OVERFLOW || count < needed) {
         return damaged(walk, *page, "it is not the page that it should be");
@@ -191,36 +184,31 @@ static bool check_named(struct walk *walk, uint64_t page, const struct node *nod
         return true;
     }
     struct walk inner = *walk;
-    inner.pages = heap_alloc(DEPTH_MAX * walk->page_bytes);
-    bool ok = check_tree(&inner, &tree);
-    heap_free(inner.pages);
-    return ok;
+    return check_tree(&inner, &tree);
 }
 
 /* The numbers of free pages, as a node of the tree of free pages lists them. */
 static bool check_free(struct walk *walk, uint64_t page, const struct node *node, uint64_t overflow)
 {
+    const unsigned char *list = node->data;
+    if ((node->flags & NODE_BIG) != 0) {
+        list = page_at(walk, overflow) + PAGE_HEADER;
+    }
     uint64_t count = 0;
-    unsigned char *list = heap_alloc(node->number + sizeof count);
-    bool ok = true;
-    if ((node->flags & NODE_BIG) == 0) {
-        memcpy(list, node->data, node->number);
-    } else {
-        ssize_t got =
-            pread(walk->fd, list, node->number, (off_t)(overflow * walk->page_bytes + PAGE_HEADER));
-        ok = got == (ssize_t)node->number || damaged(walk, overflow, "the file ends before it");
+    if (node->number >= sizeof count) {
+        memcpy(&count, list, sizeof count);
     }
-    memcpy(&count, list, sizeof count);
-    if (ok && (node->number < sizeof count || count > node->number / sizeof count - 1)) {
-        ok = damaged(walk, page, "a list of free pages");
+    if (node->number < sizeof count || count > node->number / sizeof count - 1) {
+        return damaged(walk, page, "a list of free pages");
     }
-    for (uint64_t i = 1; ok && i <= count; i++) {
+    for (uint64_t i = 1; i <= count; i++) {
         uint64_t number = 0;
         memcpy(&number, list + i * sizeof number, sizeof number);
-        ok = mark(walk, number, 1);
+        if (!mark(walk, number, 1)) {
+            return false;
+        }
     }
-    heap_free(list);
-    return ok;
+    return true;
 }
 
 static bool check_leaf_node(struct walk *walk, uint64_t page, const struct node *node)
@@ -244,11 +232,13 @@ static bool check_leaf_node(struct walk *walk, uint64_t page, const struct node 
 
 static bool check_page(struct walk *walk, uint64_t page, size_t level, size_t depth)
 {
-    unsigned char *bytes = walk->pages + level * walk->page_bytes;
     bool leaf = level == depth - 1;
     struct page_header header;
-    if (!mark(walk, page, 1) || !read_pages(walk, page, bytes, walk->page_bytes) ||
-        !check_header(walk, page, bytes, leaf)) {
+    if (!mark(walk, page, 1)) {
+        return false;
+    }
+    const unsigned char *bytes = page_at(walk, page);
+    if (!check_header(walk, page, bytes, leaf)) {
         return false;
     }
     memcpy(&header, bytes, sizeof header);
@@ -294,11 +284,15 @@ static bool check_tree(struct walk *walk, const struct page_tree *tree)
 bool pages_check(int fd, const struct page_meta *meta, bool deep, struct error *err)
 {
     size_t page_bytes = meta->trees[0].pad;
-    struct walk walk = {.fd = fd,
+    size_t file_bytes = (meta->last_page + 1) * page_bytes;
+    void *file = mmap(NULL, file_bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (file == MAP_FAILED) {
+        return error_set(err, ERROR_STORE, "its pages cannot be read: %s", strerror(errno));
+    }
+    struct walk walk = {.file = file,
                         .page_bytes = page_bytes,
                         .last_page = meta->last_page,
                         .seen = heap_alloc(meta->last_page / 8 + 1),
-                        .pages = heap_alloc(DEPTH_MAX * page_bytes),
                         .deep = deep,
                         .err = err};
     bool ok = check_tree(&walk, &meta->trees[1]);
@@ -307,6 +301,6 @@ bool pages_check(int fd, const struct page_meta *meta, bool deep, struct error *
         ok = check_tree(&walk, &meta->trees[0]);
     }
     heap_free(walk.seen);
-    heap_free(walk.pages);
+    (void)munmap(file, file_bytes);
     return ok;
 }

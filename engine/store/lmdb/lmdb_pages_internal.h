@@ -41,7 +41,8 @@ _Static_assert(sizeof(struct page_meta) == 152, "as it stands in the file");
 #define NO_PAGE UINT64_MAX
 
 /* Checks the tree of named trees, which opening a table reads; with `deep` also these, and the free
- * pages: every page that is in use. ERROR_DAMAGED: the first fault. ERROR_STORE: cannot be read. */
+ * pages: every page that is in use. The file must have the length that `meta` says.
+ * ERROR_DAMAGED: the first fault. ERROR_STORE: cannot be read. */
 MUST_CHECK bool pages_check(int fd, const struct page_meta *meta, bool deep, struct error *err);
 
 #endif

@@ -177,25 +177,11 @@ static int is_in_range(const struct range *range, MDB_val key, MDB_val record, b
 
 /* --- the items --- */
 
-static bool is_key_of(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_projected(const struct range *range, struct str name)
 {
     const struct index_desc *index = &range->index->desc;
-    if (is_key_of(range->items.table, name) || is_key_of(&index->keys, name)) {
+    if (key_schema_find(range->items.table, name) != NULL ||
+        key_schema_find(&index->keys, name) != NULL) {
         return true;
     }
     for (size_t i = 0; i < index->include_count; i++) {
@@ -232,6 +218,7 @@ static int follow_entry(struct lmdb_reader *reader, const struct range *range, M
     if (table_key.ptr == NULL || !key_decode(table_key, parts, &key, &ignored)) {
         return MDB_CORRUPTED;
     }
+    *out = (struct stored_item){0};
     return find_item(&range->items, reader->page_items, &key, &reader->key, out);
 }
 
@@ -264,6 +251,15 @@ static int read_record(struct lmdb_reader *reader, const struct range *range, MD
     return rc == 0 || rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
+/* The values that were asked for, encoded. */
+static void add_partition(const struct range *range, struct buffer *out)
+{
+    for (size_t i = 0; i < range->tree.index->partition_count; i++) {
+        struct value part = range->query->partition[i];
+        buffer_add(out, (struct str){(const char *)part.bytes, part.len});
+    }
+}
+
 /* The cursor is where the last record stands, which in an index that is behind need not be where
  * its item would stand now. */
 static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB_val key,
@@ -276,8 +272,8 @@ static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB
     int rc = 0;
     cursor->len = 0;
     if (range->index != NULL) {
-        rc = entry_index_key(&range->tree, range->query->partition, range->low.head_len, key,
-                             record, cursor);
+        add_partition(range, cursor);
+        rc = entry_index_sort(&range->tree, range->low.head_len, key, record, cursor);
         buffer_add(cursor, entry_table_key(&range->tree, record));
     } else if (record_peek(record, &item) &&
                key_of_item(range->tree.table, item.item, &table_key, &ignored)) {
@@ -289,49 +285,61 @@ static int set_cursor(struct lmdb_reader *reader, const struct range *range, MDB
     return rc;
 }
 
-/* Walks the range until the page is full; *last_key and *last_record are the last that it took. */
+/* A walk through a range: where it is, the last record that it took, and how much. */
+struct range_walk {
+    MDB_val key;
+    MDB_val record;
+    MDB_val last_key;
+    MDB_val last_record;
+    size_t bytes;
+    bool in; /* the record is still in the range */
+};
+
+/* Takes the record into the page, unless its item is gone. */
+static int take(struct lmdb_reader *reader, const struct range *range, struct range_walk *walk,
+                struct page *out)
+{
+    struct stored_item *slot = page_slot(reader, out->count);
+    int rc = read_record(reader, range, walk->record, slot);
+    if (rc == 0) {
+        slot->item = project(range, slot->item);
+        walk->bytes += slot->item.len;
+        walk->last_key = walk->key;
+        walk->last_record = walk->record;
+        out->count++;
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
 static int fill(struct lmdb_reader *reader, struct range *range, struct page *out,
-                MDB_val *last_key, MDB_val *last_record)
+                struct range_walk *walk)
 {
     struct page_limits limits = page_limits_or_default(&range->query->limits);
     MDB_cursor_op step = range->query->descending ? MDB_PREV : MDB_NEXT;
-    MDB_val key;
-    MDB_val record;
-    size_t bytes = 0;
-    bool in = true;
-    int rc = seek_first(range, &key, &record);
+    int rc = seek_first(range, &walk->key, &walk->record);
     while (rc == 0) {
-        rc = is_in_range(range, key, record, &in);
-        if (rc != 0 || !in || out->count == limits.items || bytes >= limits.bytes) {
+        rc = is_in_range(range, walk->key, walk->record, &walk->in);
+        if (rc != 0 || !walk->in || out->count == limits.items || walk->bytes >= limits.bytes) {
             break;
         }
-        struct stored_item *slot = page_slot(reader, out->count);
-        rc = read_record(reader, range, record, slot);
+        rc = take(reader, range, walk, out);
         if (rc == 0) {
-            slot->item = project(range, slot->item);
-            bytes += slot->item.len;
-            out->count++;
-            *last_key = key;
-            *last_record = record;
-        }
-        if (rc == 0 || rc == MDB_NOTFOUND) {
-            rc = mdb_cursor_get(range->cursor, &key, &record, step);
+            rc = mdb_cursor_get(range->cursor, &walk->key, &walk->record, step);
         }
     }
     out->items = reader->items;
-    out->last = rc == MDB_NOTFOUND || !in;
+    out->last = rc == MDB_NOTFOUND || !walk->in;
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
 static int run(struct lmdb_reader *reader, struct range *range, struct page *page)
 {
-    MDB_val last_key;
-    MDB_val last_record;
+    struct range_walk walk = {.in = true};
     int rc = mdb_cursor_open(reader->page_txn, range->tree.dbi, &range->cursor);
-    rc = rc == 0 ? fill(reader, range, page, &last_key, &last_record) : rc;
+    rc = rc == 0 ? fill(reader, range, page, &walk) : rc;
     mdb_cursor_close(range->cursor);
     if (rc == 0 && page->count > 0) {
-        rc = set_cursor(reader, range, last_key, last_record, &page->cursor);
+        rc = set_cursor(reader, range, walk.last_key, walk.last_record, &page->cursor);
     }
     return rc;
 }

@@ -126,28 +126,36 @@ static uint64_t segment_start(uint64_t index, uint64_t total)
     return whole * index + rest * index / total;
 }
 
+/* A walk through the hashes from `start` up to, but without `end` (0: 2^64). */
+struct segment_walk {
+    uint64_t start;
+    uint64_t end;
+    MDB_val key; /* of the record at hand; empty: there is none */
+    MDB_val record;
+};
+
 /* To the first record of the segment behind the cursor. */
-static bool seek_segment(struct lmdb_reader *reader, uint64_t start, struct str cursor,
-                         MDB_val *key, MDB_val *record, struct error *err)
+static bool seek_segment(struct lmdb_reader *reader, struct str cursor, struct segment_walk *walk,
+                         struct error *err)
 {
     struct lmdb_store *store = lmdb_of(reader->base.store);
     struct tree tree = items_tree(store, &reader->schema);
     int rc = 0;
     if (cursor.len == 0) {
         unsigned char first[HASH_BYTES];
-        put_u64(first, start);
+        put_u64(first, walk->start);
         MDB_val at = {sizeof first, first};
-        rc = mdb_cursor_get(reader->page_items, &at, record, MDB_SET_RANGE);
-        *key = rc == 0 ? at : (MDB_val){0, NULL};
+        rc = mdb_cursor_get(reader->page_items, &at, &walk->record, MDB_SET_RANGE);
+        walk->key = rc == 0 ? at : (MDB_val){0, NULL};
     } else {
         if (!entry_key_of_cursor(&reader->key, &tree, cursor, err)) {
             return false;
         }
         entry_key_after(&reader->key);
-        rc = entry_seek(reader->page_items, &tree, &reader->key, key, record);
+        rc = entry_seek(reader->page_items, &tree, &reader->key, &walk->key, &walk->record);
     }
     if (rc == MDB_NOTFOUND) {
-        *key = (MDB_val){0, NULL};
+        walk->key = (MDB_val){0, NULL};
         return true;
     }
     return rc == 0 || lmdb_error(store, rc, "reading", err);
@@ -172,29 +180,30 @@ static bool set_cursor(struct lmdb_reader *reader, struct value item, struct str
     return true;
 }
 
-/* Fills the page from the cursor's record on; the first that is not taken shows whether the
- * segment ends here. */
-static bool fill_page(struct lmdb_reader *reader, uint64_t end, struct page_limits limits,
-                      MDB_val key, MDB_val record, struct page *out, struct error *err)
+/* Fills the page from the record at hand on; the first that is not taken shows whether the segment
+ * ends here. */
+static bool fill_page(struct lmdb_reader *reader, struct segment_walk *walk,
+                      struct page_limits limits, struct page *out, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(reader->base.store);
     size_t count = 0;
     size_t bytes = 0;
     int rc = 0;
-    while (rc == 0 && !is_past(key, end) && count < limits.items && bytes < limits.bytes) {
-        if (!record_read(record, page_slot(reader, count))) {
-            return lmdb_damaged_record(store, key, err);
+    while (rc == 0 && !is_past(walk->key, walk->end) && count < limits.items &&
+           bytes < limits.bytes) {
+        if (!record_read(walk->record, page_slot(reader, count))) {
+            return lmdb_damaged_record(store, walk->key, err);
         }
         count++;
-        bytes += record.mv_size;
-        rc = mdb_cursor_get(reader->page_items, &key, &record, MDB_NEXT);
+        bytes += walk->record.mv_size;
+        rc = mdb_cursor_get(reader->page_items, &walk->key, &walk->record, MDB_NEXT);
     }
     if (rc != 0 && rc != MDB_NOTFOUND) {
         return lmdb_error(store, rc, "reading", err);
     }
     out->items = reader->items;
     out->count = count;
-    out->last = rc == MDB_NOTFOUND || is_past(key, end);
+    out->last = rc == MDB_NOTFOUND || is_past(walk->key, walk->end);
     return true;
 }
 
@@ -203,12 +212,13 @@ bool lmdb_read_page(struct store_reader *base, struct segment segment, struct st
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
     struct page page = {.cursor = cursor};
-    uint64_t start = segment_start(segment.index, segment.total);
-    uint64_t end = segment_start((uint64_t)segment.index + 1, segment.total);
-    MDB_val key;
-    MDB_val record;
-    if (!page_begin(reader, err) || !seek_segment(reader, start, cursor, &key, &record, err) ||
-        !fill_page(reader, end, page_limits_or_default(limits), key, record, &page, err)) {
+    struct segment_walk walk = {.start = segment_start(segment.index, segment.total),
+                                .end = segment_start((uint64_t)segment.index + 1, segment.total)};
+    if (!file_check_once(lmdb_of(base->store), err)) {
+        return false;
+    }
+    if (!page_begin(reader, err) || !seek_segment(reader, cursor, &walk, err) ||
+        !fill_page(reader, &walk, page_limits_or_default(limits), &page, err)) {
         lmdb_release(base);
         return false;
     }

@@ -13,6 +13,7 @@
  * size); a longer record is damaged. */
 enum { RECORD_MAX = 4 * ITEM_MAX_BYTES + 64 };
 
+/* The bytes of a record; and writes it into as much room. */
 size_t record_size(uint64_t pass, struct value item);
 void record_write(unsigned char *out, uint64_t pass, struct value item);
 

@@ -176,17 +176,9 @@ static bool read_index(const struct json *object, struct arena *arena, struct lm
            read_keys(object, &out->desc.keys) && read_projection(object, arena, &out->desc);
 }
 
-static bool read_schema(struct lmdb_schema *out)
+static bool read_indexes(const struct json *object, struct lmdb_schema *out)
 {
-    struct error ignored;
-    struct json *root = NULL;
-    struct json_options options = {.file = "schema"};
-    if (!json_parse(out->text, &options, out->arena, &root, &ignored) ||
-        root->kind != JSON_OBJECT || !read_text(root, "name", &out->name) ||
-        !read_text(root, "identity", &out->identity) || !read_keys(root, &out->keys)) {
-        return false;
-    }
-    const struct json *indexes = json_member(root, "indexes");
+    const struct json *indexes = json_member(object, "indexes");
     if (indexes == NULL || indexes->kind != JSON_ARRAY || indexes->count > INDEXES_MAX) {
         return false;
     }
@@ -197,6 +189,17 @@ static bool read_schema(struct lmdb_schema *out)
         }
     }
     return true;
+}
+
+static bool read_schema(struct lmdb_schema *out)
+{
+    struct error ignored;
+    struct json *root = NULL;
+    struct json_options options = {.file = "schema"};
+    return json_parse(out->text, &options, out->arena, &root, &ignored) &&
+           root->kind == JSON_OBJECT && read_text(root, "name", &out->name) &&
+           read_text(root, "identity", &out->identity) && read_keys(root, &out->keys) &&
+           read_indexes(root, out);
 }
 
 /* --- the records in "meta" --- */
@@ -228,14 +231,16 @@ const char *schema_index_dbi(const struct lmdb_index *index, struct arena *arena
         .ptr;
 }
 
-static int open_indexes(MDB_txn *txn, struct lmdb_schema *schema)
+static int open_trees(struct lmdb_store *store, MDB_txn *txn, struct lmdb_schema *schema)
 {
-    int rc = 0;
+    int rc = mdb_dbi_open(txn, "items", 0, &store->items);
+    rc = rc == 0 ? mdb_dbi_open(txn, "control", 0, &store->control) : rc;
+    rc = rc == 0 ? mdb_dbi_open(txn, "undo", 0, &store->undo) : rc;
     for (size_t i = 0; i < schema->index_count && rc == 0; i++) {
         struct lmdb_index *index = &schema->indexes[i];
         rc = mdb_dbi_open(txn, schema_index_dbi(index, schema->arena), 0, &index->dbi);
     }
-    return rc;
+    return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
 static bool load_in(struct lmdb_store *store, MDB_txn *txn, struct lmdb_schema *out,
@@ -254,18 +259,12 @@ static bool load_in(struct lmdb_store *store, MDB_txn *txn, struct lmdb_schema *
     MDB_val name = val_of(STR("schema"));
     MDB_val text;
     rc = mdb_get(txn, store->meta, &name, &text);
-    rc = rc == 0 ? mdb_dbi_open(txn, "items", 0, &store->items) : rc;
-    rc = rc == 0 ? mdb_dbi_open(txn, "control", 0, &store->control) : rc;
-    rc = rc == 0 ? mdb_dbi_open(txn, "undo", 0, &store->undo) : rc;
     if (rc == 0) {
         out->text = arena_copy(out->arena, str_of(text));
-        rc = read_schema(out) ? open_indexes(txn, out) : MDB_CORRUPTED;
+        rc = read_schema(out) ? open_trees(store, txn, out) : MDB_CORRUPTED;
     }
-    if (rc != 0) {
-        return lmdb_error(store, rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc, "reading its schema",
-                          err);
-    }
-    return true;
+    return rc == 0 ||
+           lmdb_error(store, rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc, "reading its schema", err);
 }
 
 bool schema_load(struct lmdb_store *store, struct lmdb_schema *out, struct error *err)

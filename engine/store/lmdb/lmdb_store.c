@@ -12,9 +12,9 @@
 /* Readers: two slots for each reader thread of each process. */
 enum { READERS_MAX = 510, TREES_MAX = 64, FILE_MODE = 0644 };
 
-static const size_t MAP_BYTES = (size_t)1 << 40;
-static const size_t MAP_MIN_BYTES = (size_t)1 << 30;
-static const size_t DEFAULT_MEMORY_BYTES = (size_t)256 << 20;
+static const size_t map_max_bytes = (size_t)1 << 40;
+static const size_t map_min_bytes = (size_t)1 << 30;
+static const size_t default_memory_bytes = (size_t)32 << 20;
 
 static void close_env(struct lmdb_store *store)
 {
@@ -40,13 +40,18 @@ static int open_env_sized(struct lmdb_store *store, unsigned flags, size_t map_b
 /* Address space is free, but may be rationed: then half of it, and so on. */
 static bool open_env(struct lmdb_store *store, unsigned flags, struct error *err)
 {
-    size_t map_bytes = MAP_BYTES;
+    size_t map_bytes = map_max_bytes;
     int rc = open_env_sized(store, flags, map_bytes);
-    while (rc == ENOMEM && map_bytes > MAP_MIN_BYTES) {
+    while (rc == ENOMEM && map_bytes > map_min_bytes) {
         map_bytes /= 2;
         rc = open_env_sized(store, flags, map_bytes);
     }
     return rc == 0 || lmdb_error(store, rc, "opening it", err);
+}
+
+static const char *beside(const struct lmdb_store *store, const char *end)
+{
+    return arena_format(store->arena, "%s%s", store->path, end).ptr;
 }
 
 static bool can_write(const char *path)
@@ -54,18 +59,18 @@ static bool can_write(const char *path)
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
+static const char *parent_folder(const struct lmdb_store *store)
+{
+    const char *slash = strrchr(store->path, '/');
+    size_t len = slash == NULL ? 0 : (size_t)(slash - store->path) + 1;
+    return arena_format(store->arena, "%.*s.", (int)len, store->path).ptr;
+}
+
 /* LMDB's lock file can be opened for writing, or made. */
 static bool can_lock(const struct lmdb_store *store)
 {
-    const char *lock = arena_format(store->arena, "%s-lock", store->path).ptr;
-    if (can_write(lock)) {
-        return true;
-    }
-    struct str folder = arena_copy(store->arena, (struct str){store->path, strlen(store->path)});
-    const char *slash = strrchr(folder.ptr, '/');
-    size_t len = slash == NULL ? 0 : (size_t)(slash - folder.ptr) + 1;
-    const char *parent = arena_format(store->arena, "%.*s.", (int)len, folder.ptr).ptr;
-    return errno == ENOENT && can_write(parent);
+    return can_write(beside(store, "-lock")) ||
+           (errno == ENOENT && can_write(parent_folder(store)));
 }
 
 /* Without a lock file no run can know of this reader, and would overwrite what it reads. */
@@ -87,7 +92,7 @@ static bool open_unlocked(struct lmdb_store *store, struct error *err)
 static bool open_existing(struct lmdb_store *store, struct error *err)
 {
     enum file_state state = FILE_ABSENT;
-    if (!file_inspect(store->path, &state, err)) {
+    if (!file_inspect(store->path, &state, &store->checked, err)) {
         return false;
     }
     if (state == FILE_ABSENT) {
@@ -104,26 +109,41 @@ static bool open_existing(struct lmdb_store *store, struct error *err)
         return open_unlocked(store, err);
     }
     unsigned readonly = store->mode == STORE_READ ? MDB_RDONLY : 0;
-    if (!open_env(store, MDB_NOSUBDIR | MDB_NOTLS | readonly, err)) {
-        return false;
+    return open_env(store, MDB_NOSUBDIR | MDB_NOTLS | readonly, err);
+}
+
+/* The file is there after a power cut too. */
+static bool sync_folder(const struct lmdb_store *store, struct error *err)
+{
+    int fd = open(parent_folder(store), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
     }
-    int dead = 0;
-    int rc = store->mode == STORE_WRITE ? mdb_reader_check(store->env, &dead) : 0;
-    return rc == 0 || lmdb_error(store, rc, "looking for dead readers", err);
+    return ok || error_set(err, ERROR_STORE, "the folder of %s cannot be synced: %s", store->path,
+                           strerror(errno));
 }
 
 /* The lease comes first, so that two cannot make one table. */
 static bool create(struct lmdb_store *store, const struct table_desc *table, struct error *err)
 {
     enum file_state state = FILE_ABSENT;
-    if (!lmdb_lease_take(&store->base, "a process that makes the table", err) ||
-        !file_inspect(store->path, &state, err)) {
+    struct lmdb_schema *schema = arena_alloc(store->arena, sizeof *schema);
+    if (!schema_make(table, store->arena, schema, err) ||
+        !lmdb_lease_take(&store->base, "a process that makes the table", err) ||
+        !file_inspect(store->path, &state, &store->checked, err)) {
         return false;
     }
     if (state == FILE_TABLE) {
         return error_set(err, ERROR_STORE, "%s is there already", store->path);
     }
-    return open_env(store, MDB_NOSUBDIR | MDB_NOTLS, err) && schema_create(store, table, err);
+    bool ok = open_env(store, MDB_NOSUBDIR | MDB_NOTLS, err) && schema_create(store, schema, err) &&
+              sync_folder(store, err);
+    if (!ok) {
+        (void)unlink(store->path);
+        (void)unlink(beside(store, "-lock"));
+    }
+    return ok;
 }
 
 static void lmdb_close(struct store *base)
@@ -138,6 +158,7 @@ static void lmdb_close(struct store *base)
     buffer_free(&store->writer.scratch);
     buffer_free(&store->writer.table_key);
     (void)pthread_mutex_destroy(&store->dbi_mutex);
+    (void)pthread_mutex_destroy(&store->check_mutex);
     arena_free(store->arena);
     heap_free(store);
 }
@@ -179,15 +200,11 @@ static const char *copy_text(struct arena *arena, const char *text)
 }
 
 /* Sorted runs go where the caller says, else to $TMPDIR, else beside the table. */
-static const char *choose_temp_dir(struct arena *arena, const char *path, const char *wanted)
+static const char *choose_temp_dir(const struct lmdb_store *store, const char *wanted)
 {
     const char *chosen = wanted != NULL ? wanted : getenv("TMPDIR");
-    if (chosen != NULL && chosen[0] != '\0') {
-        return copy_text(arena, chosen);
-    }
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? "."
-                         : arena_copy(arena, (struct str){path, (size_t)(slash - path) + 1}).ptr;
+    return chosen != NULL && chosen[0] != '\0' ? copy_text(store->arena, chosen)
+                                               : parent_folder(store);
 }
 
 bool lmdb_store_open(const char *path, const struct store_options *options, struct store **out,
@@ -197,11 +214,12 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     store->base.ops = &ops;
     store->arena = arena_new();
     store->path = copy_text(store->arena, path);
-    store->temp_dir = choose_temp_dir(store->arena, path, options->temp_dir);
-    store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : DEFAULT_MEMORY_BYTES;
+    store->temp_dir = choose_temp_dir(store, options->temp_dir);
+    store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory_bytes;
     store->mode = options->mode;
     store->lease_fd = -1;
     (void)pthread_mutex_init(&store->dbi_mutex, NULL);
+    (void)pthread_mutex_init(&store->check_mutex, NULL);
     bool ok = options->mode == STORE_CREATE ? create(store, options->create, err)
                                             : open_existing(store, err);
     ok = ok && schema_load(store, &store->schema, err);

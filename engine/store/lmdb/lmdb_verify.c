@@ -2,7 +2,6 @@
 #include "engine/item/item.h"
 #include "engine/store/lmdb/lmdb_internal.h"
 #include "engine/store/lmdb/lmdb_label_internal.h"
-#include "engine/store/lmdb/lmdb_pages_internal.h"
 #include "engine/store/lmdb/lmdb_record_internal.h"
 #include "engine/undo/undo.h"
 
@@ -149,7 +148,7 @@ static int leads_back(struct verify *verify, const struct tree *tree, MDB_val at
     struct tree items = items_tree(verify->store, &verify->schema);
     size_t parts = tree->table->partition_count + tree->table->sort_count;
     struct str table_key = entry_table_key(tree, entry);
-    struct stored_item item;
+    struct stored_item item = {0};
     struct error ignored;
     struct key key;
     bool present = false;
@@ -255,32 +254,10 @@ static void close_cursors(struct verify *verify)
     mdb_txn_abort(verify->txn);
 }
 
-/* The first pages as of a transaction of our own, which keeps all its pages from being used again;
- * a run that commits twice meanwhile has us begin anew. */
-static bool pin(struct verify *verify, int fd, struct page_meta *meta, struct error *err)
-{
-    struct lmdb_store *store = verify->store;
-    do {
-        mdb_txn_abort(verify->txn);
-        verify->txn = NULL;
-        int rc = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &verify->txn);
-        if (rc != 0) {
-            return lmdb_error(store, rc, "verifying", err);
-        }
-        if (!file_read_meta(fd, store->path, mdb_txn_id(verify->txn), meta, err)) {
-            return false;
-        }
-    } while (meta->transaction != mdb_txn_id(verify->txn));
-    return true;
-}
-
 /* LMDB may only walk what is sound; a fault in the pages is a finding that ends the check. */
 static bool check_pages(struct verify *verify, bool *sound, struct error *err)
 {
-    struct page_meta meta;
-    int fd = -1;
-    (void)mdb_env_get_fd(verify->store->env, &fd);
-    *sound = pin(verify, fd, &meta, err) && pages_check(fd, &meta, true, err);
+    *sound = file_check(verify->store, &verify->txn, err);
     if (!*sound && err->code == ERROR_DAMAGED) {
         verify->finding(verify->context, err->text);
         return true;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* LMDB keeps a transaction's changed pages in memory: 12,000 are 48 MB. */
-enum { PAGE_BYTES = 4096, DIRTY_PAGES_MAX = 12000 };
+enum { PAGE_BYTES = 4096, DIRTY_PAGES_MAX = 12000, SPARE_PAGES = 24000 };
 
 bool writer_begin(struct lmdb_store *store, struct error *err)
 {
@@ -120,15 +120,13 @@ bool writer_commit(struct lmdb_store *store, struct error *err)
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
-    (void)set_length(store, 2 * DIRTY_PAGES_MAX + 4 * writer->dirty_pages);
+    (void)set_length(store, SPARE_PAGES + 4 * writer->dirty_pages);
     rc = mdb_txn_commit(writer->txn);
     forget(writer);
+    /* A reader that was killed would keep what is overwritten from being used again. */
+    int dead = 0;
+    (void)mdb_reader_check(store->env, &dead);
     int trimmed = set_length(store, 0);
     rc = rc == 0 ? trimmed : rc;
     return rc == 0 || lmdb_error(store, rc, "writing", err);
-}
-
-bool lmdb_flush(struct store *base, struct error *err)
-{
-    return writer_commit(lmdb_of(base), err);
 }

@@ -254,14 +254,14 @@ static const struct {
     {"not given", NULL, true, 7},
     {"the least", "1", true, 1},
     {"the greatest", "100", true, 100},
-    {"below", "0", false, 0},
-    {"above", "101", false, 0},
-    {"empty", "", false, 0},
-    {"negative", "-1", false, 0},
-    {"signed", "+5", false, 0},
-    {"with a blank", " 5", false, 0},
-    {"with a unit", "5k", false, 0},
-    {"beyond 64 bits", "18446744073709551617", false, 0},
+    {"below", "0", false, 7},
+    {"above", "101", false, 7},
+    {"empty", "", false, 7},
+    {"negative", "-1", false, 7},
+    {"signed", "+5", false, 7},
+    {"with a blank", " 5", false, 7},
+    {"with a unit", "5k", false, 7},
+    {"beyond 64 bits", "18446744073709551617", false, 7},
 };
 
 START_TEST(invocation_number_takes_whole_numbers_within_limits)
@@ -269,8 +269,8 @@ START_TEST(invocation_number_takes_whole_numbers_within_limits)
     const char *values[] = {numbers[_i].text, NULL, NULL};
     struct invocation invocation = {.command = &look, .values = values};
     struct error err = {0};
-    uint64_t number = 0;
-    bool ok = invocation_number(&invocation, "limit", 1, 100, 7, &number, &err);
+    uint64_t number = 7;
+    bool ok = invocation_number(&invocation, "limit", (struct number_range){1, 100}, &number, &err);
     ck_assert_msg(ok == numbers[_i].ok, "%s: %s", numbers[_i].says, err.text);
     ck_assert_uint_eq(number, numbers[_i].number);
     ck_assert_msg(ok || err.code == ERROR_USAGE, "%s", numbers[_i].says);
@@ -280,14 +280,12 @@ END_TEST
 int main(void)
 {
     TCase *parsing = tcase_create("parse");
-    tcase_add_loop_test(parsing, arguments_parse_reads_what_is_right, 0,
-                        sizeof good / sizeof *good);
-    tcase_add_loop_test(parsing, arguments_parse_refuses_what_is_wrong, 0,
-                        sizeof bad / sizeof *bad);
+    tcase_add_loop_test(parsing, arguments_parse_reads_what_is_right, 0, ROWS(good));
+    tcase_add_loop_test(parsing, arguments_parse_refuses_what_is_wrong, 0, ROWS(bad));
     tcase_add_loop_test(parsing, arguments_parse_lets_options_win_over_environment_over_file, 0,
-                        sizeof orders / sizeof *orders);
+                        ROWS(orders));
     tcase_add_loop_test(parsing, invocation_number_takes_whole_numbers_within_limits, 0,
-                        sizeof numbers / sizeof *numbers);
+                        ROWS(numbers));
     Suite *suite = suite_create("migrate/arguments");
     suite_add_tcase(suite, parsing);
     return suite_run(suite);

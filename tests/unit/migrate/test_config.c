@@ -93,8 +93,8 @@ END_TEST
 int main(void)
 {
     TCase *reading = tcase_create("read");
-    tcase_add_loop_test(reading, config_read_takes_what_is_right, 0, sizeof good / sizeof *good);
-    tcase_add_loop_test(reading, config_read_refuses_what_is_wrong, 0, sizeof bad / sizeof *bad);
+    tcase_add_loop_test(reading, config_read_takes_what_is_right, 0, ROWS(good));
+    tcase_add_loop_test(reading, config_read_refuses_what_is_wrong, 0, ROWS(bad));
     Suite *suite = suite_create("migrate/config");
     suite_add_tcase(suite, reading);
     return suite_run(suite);

@@ -66,19 +66,18 @@ START_TEST(folder_list_sorts_what_has_the_suffix)
 {
     struct fixture fixture;
     set_up(&fixture);
-    struct str *names = NULL;
-    size_t count = 0;
+    struct file_names names;
     static const char *const files[] = {"b.json", "a.json", "c.jsonl", ".json", "B.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         write_file(files[i], STR(""));
     }
-    ck_assert(folder_list(".", ".json", fixture.arena, &names, &count, &fixture.err));
-    ck_assert_uint_eq(count, 4);
-    ck_assert_str_eq(names[0].ptr, ".json");
-    ck_assert_str_eq(names[1].ptr, "B.json");
-    ck_assert_str_eq(names[2].ptr, "a.json");
-    ck_assert_str_eq(names[3].ptr, "b.json");
-    ck_assert(!folder_list("none", ".json", fixture.arena, &names, &count, &fixture.err));
+    ck_assert(folder_list(".", ".json", fixture.arena, &names, &fixture.err));
+    ck_assert_uint_eq(names.count, 4);
+    ck_assert_str_eq(names.list[0].ptr, ".json");
+    ck_assert_str_eq(names.list[1].ptr, "B.json");
+    ck_assert_str_eq(names.list[2].ptr, "a.json");
+    ck_assert_str_eq(names.list[3].ptr, "b.json");
+    ck_assert(!folder_list("none", ".json", fixture.arena, &names, &fixture.err));
     ck_assert_int_eq(fixture.err.code, ERROR_USAGE);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ck_assert_int_eq(unlink(files[i]), 0);
@@ -90,10 +89,9 @@ END_TEST
 /* How many names the working directory holds. */
 static size_t names_here(struct fixture *fixture)
 {
-    struct str *names = NULL;
-    size_t count = 0;
-    ck_assert(folder_list(".", "", fixture->arena, &names, &count, &fixture->err));
-    return count - 2; /* . and .. */
+    struct file_names names;
+    ck_assert(folder_list(".", "", fixture->arena, &names, &fixture->err));
+    return names.count - 2; /* . and .. */
 }
 
 START_TEST(output_file_appears_only_when_it_is_kept)
@@ -190,8 +188,7 @@ int main(void)
     tcase_add_test(files, folder_list_sorts_what_has_the_suffix);
     tcase_add_test(files, output_file_appears_only_when_it_is_kept);
     tcase_add_test(files, output_file_names_what_cannot_be_written);
-    tcase_add_loop_test(files, target_is_what_has_a_scheme_or_the_suffix, 0,
-                        sizeof targets / sizeof *targets);
+    tcase_add_loop_test(files, target_is_what_has_a_scheme_or_the_suffix, 0, ROWS(targets));
     tcase_add_test(files, target_exists_where_its_file_does);
     Suite *suite = suite_create("migrate/files");
     suite_add_tcase(suite, files);

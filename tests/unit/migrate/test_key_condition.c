@@ -148,10 +148,8 @@ END_TEST
 int main(void)
 {
     TCase *parsing = tcase_create("parse");
-    tcase_add_loop_test(parsing, key_condition_parse_reads_what_is_right, 0,
-                        sizeof good / sizeof *good);
-    tcase_add_loop_test(parsing, key_condition_parse_refuses_what_is_wrong, 0,
-                        sizeof bad / sizeof *bad);
+    tcase_add_loop_test(parsing, key_condition_parse_reads_what_is_right, 0, ROWS(good));
+    tcase_add_loop_test(parsing, key_condition_parse_refuses_what_is_wrong, 0, ROWS(bad));
     Suite *suite = suite_create("migrate/key_condition");
     suite_add_tcase(suite, parsing);
     return suite_run(suite);

@@ -50,6 +50,7 @@ static const struct ledger_record sample = {
     .step_count = 2,
     .faults = faults,
     .fault_count = 1,
+    .violating = 8,
     .changes = changes,
     .change_count = 2,
     .undo_before = LEDGER_NUMBER_MAX,
@@ -138,7 +139,7 @@ int main(void)
     TCase *record = tcase_create("record");
     tcase_add_test(record, a_record_comes_back_as_it_was_written);
     tcase_add_test(record, every_shorter_record_is_damage);
-    tcase_add_loop_test(record, a_changed_record_is_damage, 0, sizeof damages / sizeof *damages);
+    tcase_add_loop_test(record, a_changed_record_is_damage, 0, ROWS(damages));
     Suite *suite = suite_create("migrate/ledger_record");
     suite_add_tcase(suite, record);
     return suite_run(suite);

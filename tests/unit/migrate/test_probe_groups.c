@@ -17,9 +17,10 @@ struct event {
     bool puts;
     unsigned int content; /* digest of the item that would stand there */
     const char *newer;    /* keep_newer: its text */
+    bool unsteady;
     /* at the end of a target */
     char target;
-    bool held, changes, moves;
+    bool held, changes, moves, done;
 };
 
 enum { FAIL_STEP, SKIP_STEP, OVERWRITE_STEP, NEWER_STEP };
@@ -34,45 +35,53 @@ static const struct pass_facts facts = {.steps = steps, .step_count = 4};
 static const struct key_schema schema = {.partition = {{STR_INIT("PK"), VALUE_S}},
                                          .partition_count = 1};
 
-#define MOVE(source, step)                                        \
-    {                                                             \
-        source, step, false, source, NULL, 0, false, false, false \
+#define MOVE(from, by)                                    \
+    {                                                     \
+        .source = (from), .step = (by), .content = (from) \
     }
-#define NEWER(source, at)                                             \
-    {                                                                 \
-        source, NEWER_STEP, false, source, at, 0, false, false, false \
+#define UNSTEADY(from)                                                           \
+    {                                                                            \
+        .source = (from), .step = SKIP_STEP, .content = (from), .unsteady = true \
     }
-#define PUT(source, step, content)                                \
-    {                                                             \
-        source, step, true, content, NULL, 0, false, false, false \
+#define NEWER(from, at)                                                        \
+    {                                                                          \
+        .source = (from), .step = NEWER_STEP, .content = (from), .newer = (at) \
     }
-#define FREE(target)                                        \
-    {                                                       \
-        '.', 0, false, 0, NULL, target, false, false, false \
+#define PUT(from, by, what)                                             \
+    {                                                                   \
+        .source = (from), .step = (by), .puts = true, .content = (what) \
     }
-#define HELD(target)                                       \
-    {                                                      \
-        '.', 0, false, 0, NULL, target, true, false, false \
+#define FREE(key)                      \
+    {                                  \
+        .source = '.', .target = (key) \
     }
-#define HELD_BY(target, content)                                 \
-    {                                                            \
-        '.', 0, false, content, NULL, target, true, false, false \
+#define HELD(key)                                    \
+    {                                                \
+        .source = '.', .target = (key), .held = true \
     }
-#define HELD_CHANGED(target, other)                           \
-    {                                                         \
-        '.', 0, false, other, NULL, target, true, true, false \
+#define HELD_BY(key, what)                                              \
+    {                                                                   \
+        .source = '.', .target = (key), .held = true, .content = (what) \
     }
-#define HELD_MOVING(target)                              \
-    {                                                    \
-        '.', 0, false, 0, NULL, target, true, true, true \
+#define HELD_CHANGED(key, what)                                                          \
+    {                                                                                    \
+        .source = '.', .target = (key), .held = true, .content = (what), .changes = true \
     }
-#define HELD_SINCE(target, at)                           \
-    {                                                    \
-        '.', 0, false, 0, at, target, true, false, false \
+#define HELD_MOVING(key)                                                             \
+    {                                                                                \
+        .source = '.', .target = (key), .held = true, .changes = true, .moves = true \
     }
-#define END                                            \
-    {                                                  \
-        '0', 0, false, 0, NULL, 0, false, false, false \
+#define HELD_SINCE(key, at)                                         \
+    {                                                               \
+        .source = '.', .target = (key), .held = true, .newer = (at) \
+    }
+#define HELD_DONE(key)                                                           \
+    {                                                                            \
+        .source = '.', .target = (key), .held = true, .newer = "1", .done = true \
+    }
+#define END           \
+    {                 \
+        .source = '0' \
     }
 
 static const struct {
@@ -92,15 +101,33 @@ static const struct {
     {"skip: nobody moves to a held one",
      {MOVE('a', 1), MOVE('b', 1), HELD('X'), END},
      "a:skip1 b:skip1"},
+    {"skip: a put of what stands there is none that is left out",
+     {PUT('a', 1, 5), PUT('b', 1, 6), HELD_BY('X', 5), END},
+     "b:skip1"},
+    {"skip: who would do something else under the old key fails, if it has to keep it",
+     {UNSTEADY('a'), UNSTEADY('b'), FREE('X'), END},
+     "a:fail"},
+    {"skip: what such an item would have decided fails too",
+     {PUT('b', 2, 5), HELD('Y'), UNSTEADY('b'), MOVE('c', 1), FREE('X'), END},
+     "Y:fail b:fail"},
     {"overwrite: the greatest old key wins, the other is deleted",
      {MOVE('b', 2), MOVE('a', 2), FREE('X'), END},
      "a:lose2"},
     {"overwrite: the standing item is left for the winner",
      {MOVE('a', 2), HELD('X'), END},
      "X:stand2 a:overwrite2"},
+    {"overwrite: nothing is overwritten with itself",
+     {PUT('b', 2, 5), PUT('a', 2, 6), HELD_BY('X', 5), END},
+     "a:skip2"},
     {"overwrite: an item that moves away itself is not destroyed",
      {MOVE('a', 2), HELD_MOVING('b'), MOVE('b', 2), FREE('c'), END},
      "a:fail b:fail"},
+    {"overwrite: puts that come again have lost to what an earlier attempt wrote",
+     {PUT('a', 2, 5), HELD_DONE('X'), MOVE('b', 2), HELD_DONE('Y'), END},
+     "Y:stand2 a:skip2 b:overwrite2"},
+    {"keep_newer: equally new, what an earlier attempt wrote stays",
+     {NEWER('a', "1"), HELD_DONE('A'), NEWER('b', "2"), HELD_DONE('B'), END},
+     "B:stand3 a:lose3 b:overwrite3"},
     {"keep_newer: the newest wins", {NEWER('a', "9"), NEWER('b', "1"), FREE('X'), END}, "b:lose3"},
     {"keep_newer: equally new, the greatest old key wins",
      {NEWER('a', "1"), NEWER('b', "1"), FREE('X'), END},
@@ -166,6 +193,7 @@ static void feed(struct probe_groups *groups, const struct event *event, struct 
         struct probe_claim claim = {.source = key_named(arena, event->source),
                                     .step = event->step,
                                     .puts = event->puts,
+                                    .unsteady = event->unsteady,
                                     .digest = event->content,
                                     .newer = newer_of(arena, event)};
         probe_groups_claim(groups, &claim);
@@ -176,7 +204,8 @@ static void feed(struct probe_groups *groups, const struct event *event, struct 
                                   .digest = event->content,
                                   .item = item_since(arena, event),
                                   .unchanged = !event->changes,
-                                  .settled = !event->moves};
+                                  .settled = !event->moves,
+                                  .done = event->done};
     probe_groups_end(groups, &target, event->held ? &holder : NULL);
 }
 
@@ -240,7 +269,7 @@ END_TEST
 
 START_TEST(puts_without_a_write_are_counted_by_step)
 {
-    static const struct event events[] = {PUT('a', 0, 5), PUT('b', 0, 5), PUT('c', 2, 5),
+    static const struct event events[] = {PUT('c', 2, 5), PUT('a', 0, 5), PUT('b', 0, 5),
                                           FREE('X'),      PUT('a', 2, 7), HELD_BY('Y', 7)};
     struct arena *arena = arena_new();
     struct probe_groups *groups = probe_groups_new(&facts, &schema);
@@ -261,7 +290,7 @@ END_TEST
 int main(void)
 {
     TCase *rule = tcase_create("rule");
-    tcase_add_loop_test(rule, groups_are_ruled_by_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(rule, groups_are_ruled_by_the_table, 0, ROWS(cases));
     tcase_add_test(rule, a_failing_item_is_told_who_else_wants_the_key);
     tcase_add_test(rule, puts_without_a_write_are_counted_by_step);
     Suite *suite = suite_create("migrate/probe_groups");

@@ -121,8 +121,7 @@ END_TEST
 int main(void)
 {
     TCase *merging = tcase_create("merging");
-    tcase_add_loop_test(merging, query_merge_next_follows_the_table, 0,
-                        sizeof merges / sizeof *merges);
+    tcase_add_loop_test(merging, query_merge_next_follows_the_table, 0, ROWS(merges));
     Suite *suite = suite_create("migrate/query_merge");
     suite_add_tcase(suite, merging);
     return suite_run(suite);

@@ -145,8 +145,8 @@ static const struct {
 START_TEST(progress_line_follows_the_table)
 {
     struct arena *arena = arena_new();
-    struct str line = progress_line(arena, "load", lines[_i].done, lines[_i].total,
-                                    lines[_i].elapsed_ms, lines[_i].bar);
+    struct progress_state state = {"load", lines[_i].done, lines[_i].total, lines[_i].elapsed_ms};
+    struct str line = progress_line(arena, state, lines[_i].bar);
     ck_assert_msg(strcmp(line.ptr, lines[_i].line) == 0, "%s: %s", lines[_i].says, line.ptr);
     arena_free(arena);
 }
@@ -155,11 +155,9 @@ END_TEST
 int main(void)
 {
     TCase *reports = tcase_create("reports");
-    tcase_add_loop_test(reports, report_quantities_follow_the_table, 0,
-                        sizeof quantities / sizeof *quantities);
-    tcase_add_loop_test(reports, report_table_print_follows_the_table, 0,
-                        sizeof tables / sizeof *tables);
-    tcase_add_loop_test(reports, progress_line_follows_the_table, 0, sizeof lines / sizeof *lines);
+    tcase_add_loop_test(reports, report_quantities_follow_the_table, 0, ROWS(quantities));
+    tcase_add_loop_test(reports, report_table_print_follows_the_table, 0, ROWS(tables));
+    tcase_add_loop_test(reports, progress_line_follows_the_table, 0, ROWS(lines));
     Suite *suite = suite_create("migrate/report");
     suite_add_tcase(suite, reports);
     return suite_run(suite);

@@ -40,7 +40,7 @@ END_TEST
 int main(void)
 {
     TCase *hiding = tcase_create("hide");
-    tcase_add_loop_test(hiding, secret_hide_follows_the_table, 0, sizeof texts / sizeof *texts);
+    tcase_add_loop_test(hiding, secret_hide_follows_the_table, 0, ROWS(texts));
     Suite *suite = suite_create("migrate/secret");
     suite_add_tcase(suite, hiding);
     return suite_run(suite);

@@ -41,8 +41,7 @@ END_TEST
 int main(void)
 {
     TCase *nearest = tcase_create("nearest");
-    tcase_add_loop_test(nearest, suggest_nearest_follows_the_table, 0,
-                        sizeof words / sizeof *words);
+    tcase_add_loop_test(nearest, suggest_nearest_follows_the_table, 0, ROWS(words));
     tcase_add_test(nearest, suggest_nearest_of_nothing_is_nothing);
     Suite *suite = suite_create("migrate/suggest");
     suite_add_tcase(suite, nearest);

@@ -134,6 +134,16 @@ static const struct row empty_sets[] = {
     {"\"x${to_set(EL)}\"", "item: expected S, N or BOOL for ${to_set(EL)} in a text, found SS"},
 };
 
+/* A text of 300000 bytes. */
+#define LONG "${replace(pad(N - N, 1000), '0', pad(0, 300))}"
+
+static const struct row too_large[] = {
+    {"\"" LONG LONG "\"", "item: the value has over 409600 bytes, more than an item may"},
+    {"[\"" LONG "\", [\"" LONG "\"]]", "item: the value has over 409600 bytes"},
+    {"{\"a\": \"" LONG "\", \"b\": \"" LONG "\"}", "item: the value has over 409600 bytes"},
+    {"{\"SS\": [\"" LONG "\", \"" LONG "x\"]}", "item: the value has over 409600 bytes"},
+};
+
 static const struct row string_keys[] = {
     {"\"${S}\"", "{\"S\":\"text\"}"},
     {"\"${N}\"", "{\"S\":\"7\"}"},
@@ -238,6 +248,12 @@ START_TEST(empty_sets_remove)
 }
 END_TEST
 
+START_TEST(what_no_item_could_hold_is_not_made)
+{
+    check(&too_large[_i], VALUE_MISSING);
+}
+END_TEST
+
 START_TEST(keys_of_strings)
 {
     check(&string_keys[_i], VALUE_S);
@@ -256,14 +272,13 @@ START_TEST(keys_of_bytes)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     TCase *templates = tcase_create("templates");
     tcase_add_loop_test(templates, texts_are_made_of_expressions, 0, ROWS(texts));
     tcase_add_loop_test(templates, types_convert_where_nothing_is_lost, 0, ROWS(types));
     tcase_add_loop_test(templates, empty_sets_remove, 0, ROWS(empty_sets));
+    tcase_add_loop_test(templates, what_no_item_could_hold_is_not_made, 0, ROWS(too_large));
     tcase_add_loop_test(templates, keys_of_strings, 0, ROWS(string_keys));
     tcase_add_loop_test(templates, keys_of_numbers, 0, ROWS(number_keys));
     tcase_add_loop_test(templates, keys_of_bytes, 0, ROWS(binary_keys));

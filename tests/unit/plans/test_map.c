@@ -100,7 +100,7 @@ START_TEST(map_parse_reads_all_members)
     ck_assert(map->indexes[0].keys.partition_count == 2 && map->indexes[0].include_count == 1);
     const struct map_entity *entity = &map->entities[0];
     ck_assert(str_equal(entity->name, STR("q")) && str_equal(entity->where.text, STR("x = 1")));
-    ck_assert(entity->item_count == 2 && entity->items[1].when != NULL);
+    ck_assert(entity->item_count == 2 && entity->items[1].when.json != NULL);
     ck_assert(entity->body.columns.kind == MAP_COLUMNS_EXCEPT);
     ck_assert(str_equal(entity->rows.joins[0].from.table, STR("s.t")));
     ck_assert(str_equal(entity->rows.joins[0].from.as, STR("j")));
@@ -143,8 +143,6 @@ START_TEST(map_parse_takes_or_refuses_any_bytes)
     property_check("a broken map", rule_map_says_where_it_is_broken);
 }
 END_TEST
-
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
 {

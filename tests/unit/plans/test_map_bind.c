@@ -203,8 +203,9 @@ START_TEST(map_make_embed_follows_the_table)
         rows[count] = plans_value(map_text(embeds[_i].rows[count], arena).ptr, arena);
         count++;
     }
-    ck_assert_msg(map_make_embed(&embeds[_i].embed, rows, count, arena, &made, &err), "%s: %s",
-                  embeds[_i].says, err.text);
+    ck_assert_msg(
+        map_make_embed(&embeds[_i].embed, (struct map_values){rows, count}, arena, &made, &err),
+        "%s: %s", embeds[_i].says, err.text);
     struct value wanted = {NULL, 0};
     if (embeds[_i].value != NULL) {
         wanted = plans_value(map_text(embeds[_i].value, arena).ptr, arena);
@@ -221,7 +222,7 @@ START_TEST(map_make_embed_refuses_a_set_of_two_types)
     struct map_embed embed = {.name = STR("Tags"), .kind = MAP_EMBED_SET};
     struct value rows[] = {plans_value("{\"a\": 1}", arena), plans_value("{\"a\": \"x\"}", arena)};
     struct value made;
-    ck_assert(!map_make_embed(&embed, rows, 2, arena, &made, &err));
+    ck_assert(!map_make_embed(&embed, (struct map_values){rows, 2}, arena, &made, &err));
     ck_assert(err.code == ERROR_ITEM && strncmp(err.text, "attribute Tags: ", 16) == 0);
     arena_free(arena);
 }
@@ -245,8 +246,6 @@ START_TEST(map_bind_fetches_only_what_is_named)
     arena_free(arena);
 }
 END_TEST
-
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
 {

@@ -266,6 +266,23 @@ static const struct {
     {"a delete", "{\"where\": \"Kind = 'x'\", \"delete\": true}", true},
     {"a delete of what another step sets",
      "{\"set\": {\"Kind\": \"${K}\"}}, {\"where\": \"Kind = 'x'\", \"delete\": true}", false},
+    {"a marker where a lookup decides, by a key that another step sets",
+     "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": \"c.x = 1 AND "
+     "attribute_not_exists(done)\", \"set\": {\"done\": 1}}, {\"set\": {\"U\": \"5\"}}",
+     false},
+    {"a marker where a lookup decides, by a key that stays",
+     "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": \"c.x = 1 AND "
+     "attribute_not_exists(done)\", \"set\": {\"done\": \"${PK}\"}}, {\"set\": {\"V\": \"5\"}}",
+     true},
+    {"a marker, and a value by a key that another step sets",
+     "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": "
+     "\"attribute_not_exists(done)\", \"set\": {\"done\": \"${c.x}\"}}, {\"set\": {\"U\": "
+     "\"5\"}}",
+     true},
+    {"a NUL is a byte of a text",
+     "{\"where\": \"begins_with(v, 'A\\u0000')\", \"set\": {\"v\": \"A\\u0000${'B'}${w}\"}}, "
+     "{\"where\": \"attribute_not_exists(w)\", \"set\": {\"w\": 1}}",
+     false},
     {"a put is tried", "{\"put\": {\"PK\": \"x\", \"SK\": \"${SK}\"}}", false},
     {"a steady step before one that runs once",
      "{\"set\": {\"A\": 1}}, {\"where\": \"attribute_not_exists(M)\", \"set\": {\"A\": 2, \"M\": "
@@ -312,8 +329,6 @@ START_TEST(pass_facts_tell_what_its_steps_are)
     arena_free(arena);
 }
 END_TEST
-
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
 {

@@ -225,6 +225,9 @@ static const struct {
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"projection\": {\"include\": "
      "[]}}}",
      "91: steps[0].create_index.projection: expected 1 to 100 attribute names, found 0"},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"projection\": {\"include\": "
+     "[\"x\", \"y\", \"x\"]}}}",
+     "102: steps[0].create_index.projection: expected each attribute once, found x twice"},
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"on_violation\": \"skip\"}}",
      "81: steps[0].create_index.on_violation: expected \"fail\" or \"leave_out\""},
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}, \"on_violation\": 1}",
@@ -313,6 +316,55 @@ static const struct {
      "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"projection\": "
      "{\"include\": [\"y\", \"x\"]}}}]}",
      true},
+    {"order of a set's members",
+     "{\"steps\": [{\"where\": \"a = <<'x', 'y'>> OR b = <<c, 1>>\", \"set\": {\"d\": {\"NS\": "
+     "[\"1\", "
+     "\"${e}\"]}}}]}",
+     "{\"steps\": [{\"where\": \"a = <<'y', 'x'>> OR b = <<1.0, c>>\", \"set\": {\"d\": {\"NS\": "
+     "[\"${ e }\", 1]}}}]}",
+     true},
+    {"a set member twice", "{\"steps\": [{\"set\": {\"a\": {\"SS\": [\"x\", \"x\"]}}}]}",
+     "{\"steps\": [{\"set\": {\"a\": {\"SS\": [\"x\"]}}}]}", true},
+    {"dividers that divide nothing",
+     "{\"steps\": [{\"pass\": \"a\"}, {\"delete\": true}, {\"pass\": \"b\"}, {\"drop_index\": "
+     "\"abc\"}, {\"pass\": \"c\"}]}",
+     "{\"steps\": [{\"delete\": true}, {\"drop_index\": \"abc\"}]}", true},
+    {"parentheses of one operator",
+     "{\"steps\": [{\"where\": \"(a = 1 AND b = 2) AND c = 3\", \"delete\": true}]}",
+     "{\"steps\": [{\"where\": \"a = 1 AND (b = 2 AND c = 3)\", \"delete\": true}]}", true},
+    {"parentheses that count", "{\"steps\": [{\"where\": \"a - (b - c) = 1\", \"delete\": true}]}",
+     "{\"steps\": [{\"where\": \"a - b - c = 1\", \"delete\": true}]}", false},
+    {"a list's order", "{\"steps\": [{\"set\": {\"a\": [1, 2]}}]}",
+     "{\"steps\": [{\"set\": {\"a\": [2, 1]}}]}", false},
+    {"a list is no set", "{\"steps\": [{\"set\": {\"a\": [\"x\"]}}]}",
+     "{\"steps\": [{\"set\": {\"a\": {\"SS\": [\"x\"]}}}]}", false},
+    {"a set's type", "{\"steps\": [{\"set\": {\"a\": {\"SS\": [\"1\"]}}}]}",
+     "{\"steps\": [{\"set\": {\"a\": {\"NS\": [\"1\"]}}}]}", false},
+    {"a path and a name with a dot", "{\"steps\": [{\"set\": {\"a.b\": 1}}]}",
+     "{\"steps\": [{\"set\": {\"\\\"a.b\\\"\": 1}}]}", false},
+    {"a map that looks like a type", "{\"steps\": [{\"set\": {\"a\": {\"M\": {\"S\": \"x\"}}}}]}",
+     "{\"steps\": [{\"set\": {\"a\": {\"S\": \"x\"}}}]}", false},
+    {"an opening that is none", "{\"steps\": [{\"set\": {\"a\": \"${'${'}b}\"}}]}",
+     "{\"steps\": [{\"set\": {\"a\": \"${b}\"}}]}", false},
+    {"bytes and their text", "{\"steps\": [{\"where\": \"a = b64'MQ=='\", \"delete\": true}]}",
+     "{\"steps\": [{\"where\": \"a = '1'\", \"delete\": true}]}", false},
+    {"put and rekey", "{\"steps\": [{\"put\": {\"PK\": \"x\", \"SK\": \"y\"}}]}",
+     "{\"steps\": [{\"rekey\": {\"PK\": \"x\", \"SK\": \"y\"}}]}", false},
+    {"what wins a collision",
+     "{\"steps\": [{\"rekey\": {\"PK\": \"x\"}, \"on_collision\": \"keep_newer: a\"}]}",
+     "{\"steps\": [{\"rekey\": {\"PK\": \"x\"}, \"on_collision\": \"keep_newer: b\"}]}", false},
+    {"what is behind a NUL",
+     "{\"steps\": [{\"rekey\": {\"PK\": \"x\"}, \"on_collision\": \"keep_newer: a\\u0000b\"}]}",
+     "{\"steps\": [{\"rekey\": {\"PK\": \"x\"}, \"on_collision\": \"keep_newer: a\\u0000c\"}]}",
+     false},
+    {"what is behind a NUL in a key's name",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"a\\u0000b:S\"}}]}",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"a\\u0000c:S\"}}]}",
+     false},
+    {"where an index takes violations",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}, "
+     "\"on_violation\": \"leave_out\"}]}",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}}]}", false},
     {"a literal in where", "{\"steps\": [{\"where\": \"a = 1\", \"delete\": true}]}",
      "{\"steps\": [{\"where\": \"a = 2\", \"delete\": true}]}", false},
     {"a type", "{\"steps\": [{\"set\": {\"a\": 1}}]}", "{\"steps\": [{\"set\": {\"a\": \"1\"}}]}",
@@ -376,8 +428,6 @@ START_TEST(plan_hash_ignores_spacing)
     property_check("plan_hash_ignores_spacing", rule_plan_hash_ignores_spacing);
 }
 END_TEST
-
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
 {

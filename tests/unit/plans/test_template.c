@@ -275,6 +275,8 @@ static const struct {
     {{"\"A#${ a }#${b}\"", "{\"S\": \"A#${a}#${b}\"}"}, "\"A#${a}#${b}\""},
     {{"[true, \"${x}\"]", "{\"L\": [true, \"${x}\"]}"}, "{\"L\":[{\"BOOL\":true},\"${x}\"]}"},
     {{"{\"SS\": [\"${x}\"]}", "{\"SS\": [{\"S\": \"${x}\"}]}"}, "{\"SS\":[\"${x}\"]}"},
+    {{"{\"SS\": [\"${y}\", \"z\", \"${x}\"]}", "{\"SS\": [{\"S\": \"${x}\"}, \"${ y }\", \"z\"]}"},
+     "{\"SS\":[\"z\",\"${x}\",\"${y}\"]}"},
     {{"{\"N\": \"${x}\"}"}, "{\"N\":\"${x}\"}"},
     {{"\"a ${'${'}\""}, "\"a ${'${'}\""},
 };
@@ -304,6 +306,7 @@ static const struct {
     {"\"A#B\"", "A#B", VALUE_S, true},
     {"\"A#${x}#B\"", "A#", VALUE_S, true},
     {"\"${'A'}#${x}\"", "A#", VALUE_S, true},
+    {"\"${'A'}${'#'}\\u00e9${x}\"", "A#\xc3\xa9", VALUE_S, true},
     {"{\"S\": \"A#${x}\"}", "A#", VALUE_S, true},
     {"\"${x}\"", "", VALUE_MISSING, true},
     {"\"${x = 1}\"", "", VALUE_BOOL, true},
@@ -330,8 +333,6 @@ START_TEST(template_facts_hold)
     arena_free(arena);
 }
 END_TEST
-
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
 
 int main(void)
 {

@@ -85,6 +85,25 @@ START_TEST(arena_format_measures_first)
 }
 END_TEST
 
+START_TEST(arena_grow_keeps_what_was_there)
+{
+    struct arena *arena = arena_new();
+    size_t *list = NULL;
+    size_t capacity = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        if (i == capacity) {
+            list = arena_grow(arena, list, sizeof *list, &capacity);
+        }
+        ck_assert_uint_gt(capacity, i);
+        list[i] = i;
+    }
+    for (size_t i = 0; i < 1000; i++) {
+        ck_assert_uint_eq(list[i], i);
+    }
+    arena_free(arena);
+}
+END_TEST
+
 START_TEST(heap_resize_keeps_what_was_there)
 {
     char *memory = heap_alloc(4);
@@ -107,6 +126,7 @@ int main(void)
     tcase_add_test(arena, arena_reset_keeps_one_block);
     tcase_add_test(arena, arena_copy_ends_with_nul);
     tcase_add_test(arena, arena_format_measures_first);
+    tcase_add_test(arena, arena_grow_keeps_what_was_there);
     tcase_add_test(arena, heap_resize_keeps_what_was_there);
     Suite *suite = suite_create("engine/base/arena");
     suite_add_tcase(suite, arena);

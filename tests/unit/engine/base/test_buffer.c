@@ -54,12 +54,23 @@ START_TEST(buffer_add_varint_is_read_back)
 }
 END_TEST
 
+START_TEST(buffer_add_quoted_doubles_quotes)
+{
+    struct buffer buffer = {0};
+    buffer_add_quoted(&buffer, STR("it's \"so\""), '\'');
+    buffer_add_quoted(&buffer, STR(""), '"');
+    ck_assert(str_equal(buffer_str(&buffer), STR("'it''s \"so\"'\"\"")));
+    buffer_free(&buffer);
+}
+END_TEST
+
 int main(void)
 {
     TCase *buffer = tcase_create("buffer");
     tcase_add_test(buffer, buffer_holds_what_was_added_in_order);
     tcase_add_test(buffer, buffer_grows_past_any_reserve);
     tcase_add_test(buffer, buffer_add_varint_is_read_back);
+    tcase_add_test(buffer, buffer_add_quoted_doubles_quotes);
     Suite *suite = suite_create("engine/base/buffer");
     suite_add_tcase(suite, buffer);
     return suite_run(suite);

@@ -54,8 +54,7 @@ int main(void)
     TCase *error = tcase_create("error");
     tcase_add_test(error, error_wrap_puts_the_context_first);
     tcase_add_test(error, error_text_is_cut_to_fit);
-    tcase_add_loop_test(error, error_codes_have_the_documented_exit_status, 0,
-                        sizeof codes / sizeof *codes);
+    tcase_add_loop_test(error, error_codes_have_the_documented_exit_status, 0, ROWS(codes));
     Suite *suite = suite_create("engine/base/error");
     suite_add_tcase(suite, error);
     return suite_run(suite);

@@ -134,10 +134,10 @@ END_TEST
 int main(void)
 {
     TCase *utf8 = tcase_create("utf8");
-    tcase_add_loop_test(utf8, utf8_is_valid_follows_the_table, 0, sizeof texts / sizeof *texts);
+    tcase_add_loop_test(utf8, utf8_is_valid_follows_the_table, 0, ROWS(texts));
     tcase_add_test(utf8, utf8_counts_characters_and_utf16_units);
     tcase_add_test(utf8, utf8_cut_leaves_characters_whole);
-    tcase_add_loop_test(utf8, utf8_case_follows_the_table, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(utf8, utf8_case_follows_the_table, 0, ROWS(cases));
     tcase_add_test(utf8, utf8_case_maps_as_many_characters_as_unicode);
     tcase_add_test(utf8, utf8_put_and_next_are_inverse);
     tcase_add_test(utf8, utf8_prefix_is_valid_and_the_rest_is_not);

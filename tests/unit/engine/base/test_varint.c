@@ -51,10 +51,8 @@ END_TEST
 int main(void)
 {
     TCase *varint = tcase_create("varint");
-    tcase_add_loop_test(varint, varint_comes_back_as_it_was_put, 0,
-                        sizeof numbers / sizeof *numbers);
-    tcase_add_loop_test(varint, varint_refuses_what_is_not_the_shortest_form, 0,
-                        sizeof refused / sizeof *refused);
+    tcase_add_loop_test(varint, varint_comes_back_as_it_was_put, 0, ROWS(numbers));
+    tcase_add_loop_test(varint, varint_refuses_what_is_not_the_shortest_form, 0, ROWS(refused));
     Suite *suite = suite_create("engine/base/varint");
     suite_add_tcase(suite, varint);
     return suite_run(suite);

@@ -90,9 +90,8 @@ END_TEST
 int main(void)
 {
     TCase *functions = tcase_create("functions");
-    tcase_add_loop_test(functions, conditions_are_those_of_dynamodb, 0,
-                        sizeof conditions / sizeof *conditions);
-    tcase_add_loop_test(functions, choices_take_what_is_there, 0, sizeof choices / sizeof *choices);
+    tcase_add_loop_test(functions, conditions_are_those_of_dynamodb, 0, ROWS(conditions));
+    tcase_add_loop_test(functions, choices_take_what_is_there, 0, ROWS(choices));
     Suite *suite = suite_create("engine/expr/expr_functions_condition");
     suite_add_tcase(suite, functions);
     return suite_run(suite);

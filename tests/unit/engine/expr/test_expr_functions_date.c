@@ -120,12 +120,9 @@ END_TEST
 int main(void)
 {
     TCase *functions = tcase_create("functions");
-    tcase_add_loop_test(functions, dates_are_made_of_epochs, 0,
-                        sizeof from_epoch / sizeof *from_epoch);
-    tcase_add_loop_test(functions, dates_are_read_with_their_zone, 0,
-                        sizeof from_text / sizeof *from_text);
-    tcase_add_loop_test(functions, what_is_no_date_is_refused, 0,
-                        sizeof no_dates / sizeof *no_dates);
+    tcase_add_loop_test(functions, dates_are_made_of_epochs, 0, ROWS(from_epoch));
+    tcase_add_loop_test(functions, dates_are_read_with_their_zone, 0, ROWS(from_text));
+    tcase_add_loop_test(functions, what_is_no_date_is_refused, 0, ROWS(no_dates));
     tcase_add_test(functions, dates_come_back);
     tcase_add_test(functions, dates_sort_as_their_epochs);
     Suite *suite = suite_create("engine/expr/expr_functions_date");

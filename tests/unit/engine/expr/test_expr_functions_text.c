@@ -116,11 +116,9 @@ int main(void)
 {
     TCase *functions = tcase_create("functions");
     tcase_add_loop_test(functions, case_mapping_and_white_space_are_unicodes, 0,
-                        sizeof case_and_space / sizeof *case_and_space);
-    tcase_add_loop_test(functions, parts_are_counted_in_characters, 0,
-                        sizeof parts / sizeof *parts);
-    tcase_add_loop_test(functions, padding_is_for_whole_numbers_that_fit, 0,
-                        sizeof padding / sizeof *padding);
+                        ROWS(case_and_space));
+    tcase_add_loop_test(functions, parts_are_counted_in_characters, 0, ROWS(parts));
+    tcase_add_loop_test(functions, padding_is_for_whole_numbers_that_fit, 0, ROWS(padding));
     tcase_add_test(functions, padded_numbers_sort_as_numbers);
     tcase_add_test(functions, parts_make_up_the_text);
     tcase_add_test(functions, results_that_no_item_could_hold_are_refused);

@@ -12,13 +12,11 @@
 static const struct expr *parsed(struct arena *arena, const char *text,
                                  const struct expr_options *options)
 {
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
     struct str all = {text, strlen(text)};
-    ck_assert_msg(expr_parse(all, options, arena, &expr, NULL, &at, &err), "%s: %s", text,
-                  err.text);
-    return expr;
+    ck_assert_msg(expr_parse(all, options, arena, &parsed, &err), "%s: %s", text, err.text);
+    return parsed.expr;
 }
 
 static const struct {
@@ -185,10 +183,9 @@ END_TEST
 int main(void)
 {
     TCase *inspect = tcase_create("inspect");
-    tcase_add_loop_test(inspect, an_expression_says_what_it_is, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(inspect, an_expression_says_what_it_is, 0, ROWS(kinds));
     tcase_add_test(inspect, arguments_stand_in_order);
-    tcase_add_loop_test(inspect, what_reads_nothing_is_constant, 0,
-                        sizeof constants / sizeof *constants);
+    tcase_add_loop_test(inspect, what_reads_nothing_is_constant, 0, ROWS(constants));
     tcase_add_test(inspect, all_paths_are_visited);
     tcase_add_test(inspect, conjuncts_are_the_operands_of_and);
     tcase_add_test(inspect, a_test_is_the_truth_of_a_condition);

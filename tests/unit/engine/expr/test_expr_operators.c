@@ -114,7 +114,7 @@ static const struct answer_row values[] = {
     {"{'a': gone}", "missing"},
     {"<<'b', S, 'b'>>", "{\"SS\":[\"b\",\"text\"]}"},
     {"<<1, 1.0, N>>", "{\"NS\":[\"1\",\"12.5\"]}"},
-    {"<<S, N>>", "item: a set of S holds a member of type N"},
+    {"<<S, N>>", "item: a set of N holds a member of type S"},
     {"[to_set(list_append([], if(true, [], L)))]", "item: a list cannot hold an empty set"},
     {"{'a': to_set(if(T = true, [], L)), 'b': 1}", "{\"M\":{\"b\":{\"N\":\"1\"}}}"},
     {"S", "{\"S\":\"text\"}"},
@@ -147,12 +147,9 @@ END_TEST
 int main(void)
 {
     TCase *operators = tcase_create("operators");
-    tcase_add_loop_test(operators, comparisons_are_those_of_dynamodb, 0,
-                        sizeof comparisons / sizeof *comparisons);
-    tcase_add_loop_test(operators, logic_stops_as_soon_as_it_knows, 0,
-                        sizeof logic / sizeof *logic);
-    tcase_add_loop_test(operators, values_are_exact_and_missing_passes_on, 0,
-                        sizeof values / sizeof *values);
+    tcase_add_loop_test(operators, comparisons_are_those_of_dynamodb, 0, ROWS(comparisons));
+    tcase_add_loop_test(operators, logic_stops_as_soon_as_it_knows, 0, ROWS(logic));
+    tcase_add_loop_test(operators, values_are_exact_and_missing_passes_on, 0, ROWS(values));
     Suite *suite = suite_create("engine/expr/expr_operators");
     suite_add_tcase(suite, operators);
     return suite_run(suite);

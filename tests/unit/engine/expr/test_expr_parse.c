@@ -58,7 +58,7 @@ static const struct {
     {"{'a': 1, 'a': A}", 0, "the map has 'a' twice"},
     {"[1", 2, "expected , or ], found the end"},
     {"<<1", 3, "expected , or >>, found the end"},
-    {"<<1, 'a'>>", 0, "a set of N holds a member of type S"},
+    {"<<1, 'a'>>", 0, "a set of S holds a member of type N"},
     {"<<A, [1]>>", 5, "a member: expected S, N or B, found L of 1 members"},
     {"lower(A", 7, "expected , or ), found the end"},
     {"A IN ()", 0, "IN has no values"},
@@ -125,15 +125,15 @@ static const struct {
 START_TEST(faults_are_found_with_their_place)
 {
     struct arena *arena = arena_new();
-    const struct expr *expr = NULL;
-    size_t at = 999;
+    struct expr_parsed parsed = {.fault = 999};
     struct error err = {0};
     const char *text = faults[_i].text;
-    ck_assert_msg(!expr_parse(str_of(text), NULL, arena, &expr, NULL, &at, &err), "%s", text);
+    ck_assert_msg(!expr_parse(str_of(text), NULL, arena, &parsed, &err), "%s", text);
     ck_assert_msg(err.code == ERROR_PLAN, "%s: code %d", text, err.code);
     ck_assert_msg(strstr(err.text, faults[_i].message) != NULL, "%s: %s", text, err.text);
-    ck_assert_msg(at == faults[_i].at, "%s: at %zu, expected %zu", text, at, faults[_i].at);
-    ck_assert_ptr_null(expr);
+    ck_assert_msg(parsed.fault == faults[_i].at, "%s: at %zu, expected %zu", text, parsed.fault,
+                  faults[_i].at);
+    ck_assert_ptr_null(parsed.expr);
     arena_free(arena);
 }
 END_TEST
@@ -159,14 +159,12 @@ START_TEST(a_template_expression_ends_before_its_brace)
 {
     struct arena *arena = arena_new();
     struct expr_options options = {.stop_at_brace = true};
-    const struct expr *expr = NULL;
-    size_t end = 0;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    bool ok = expr_parse(str_of(braces[_i].text), &options, arena, &expr, &end, &at, &err);
+    bool ok = expr_parse(str_of(braces[_i].text), &options, arena, &parsed, &err);
     ck_assert_msg(ok == (braces[_i].end > 0), "%s: %s", braces[_i].text, err.text);
-    ck_assert_msg(end == braces[_i].end, "%s: ends at %zu", braces[_i].text, end);
-    ck_assert_msg(at == braces[_i].at, "%s: fault at %zu", braces[_i].text, at);
+    ck_assert_msg(parsed.end == braces[_i].end, "%s: ends at %zu", braces[_i].text, parsed.end);
+    ck_assert_msg(parsed.fault == braces[_i].at, "%s: fault at %zu", braces[_i].text, parsed.fault);
     arena_free(arena);
 }
 END_TEST
@@ -174,12 +172,10 @@ END_TEST
 START_TEST(without_a_brace_all_bytes_are_read)
 {
     struct arena *arena = arena_new();
-    const struct expr *expr = NULL;
-    size_t end = 0;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    ck_assert(expr_parse(STR(" A = 1\n"), NULL, arena, &expr, &end, &at, &err));
-    ck_assert_uint_eq(end, 7);
+    ck_assert(expr_parse(STR(" A = 1\n"), NULL, arena, &parsed, &err));
+    ck_assert_uint_eq(parsed.end, 7);
     arena_free(arena);
 }
 END_TEST
@@ -206,9 +202,8 @@ static bool parses_nested(int row, size_t levels, struct error *err)
         buffer_add(&text, str_of(nestings[row].close));
     }
     struct arena *arena = arena_new();
-    const struct expr *expr = NULL;
-    size_t at = 0;
-    bool ok = expr_parse(buffer_str(&text), NULL, arena, &expr, NULL, &at, err);
+    struct expr_parsed parsed = {0};
+    bool ok = expr_parse(buffer_str(&text), NULL, arena, &parsed, err);
     arena_free(arena);
     buffer_free(&text);
     return ok;
@@ -228,14 +223,13 @@ END_TEST
 START_TEST(a_path_has_no_more_steps_than_an_item_is_deep)
 {
     struct arena *arena = arena_new();
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
     struct str deep = STR("A[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]"
                           "[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]");
-    ck_assert(expr_parse(deep, NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(expr_parse(deep, NULL, arena, &parsed, &err));
     deep = arena_format(arena, "%.*s.B", STR_ARG(deep));
-    ck_assert(!expr_parse(deep, NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(!expr_parse(deep, NULL, arena, &parsed, &err));
     ck_assert_str_eq(err.text, "a path of over 33 steps");
     arena_free(arena);
 }
@@ -250,13 +244,12 @@ START_TEST(in_takes_a_hundred_values)
         buffer_format(&text, ", %d", i);
     }
     buffer_add(&text, STR(")"));
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    ck_assert(expr_parse(buffer_str(&text), NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(expr_parse(buffer_str(&text), NULL, arena, &parsed, &err));
     text.len--;
     buffer_add(&text, STR(", 100)"));
-    ck_assert(!expr_parse(buffer_str(&text), NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(!expr_parse(buffer_str(&text), NULL, arena, &parsed, &err));
     ck_assert_str_eq(err.text, "IN takes at most 100 values");
     buffer_free(&text);
     arena_free(arena);
@@ -270,13 +263,12 @@ START_TEST(an_expression_has_a_limit)
     memset(buffer_reserve(&text, ITEM_MAX_BYTES), ' ', ITEM_MAX_BYTES);
     text.len = ITEM_MAX_BYTES - 1;
     buffer_add(&text, STR("AB"));
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    ck_assert(!expr_parse(buffer_str(&text), NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(!expr_parse(buffer_str(&text), NULL, arena, &parsed, &err));
     ck_assert_str_eq(err.text, "expression of over 409600 bytes");
     text.len--;
-    ck_assert(expr_parse(buffer_str(&text), NULL, arena, &expr, NULL, &at, &err));
+    ck_assert(expr_parse(buffer_str(&text), NULL, arena, &parsed, &err));
     buffer_free(&text);
     arena_free(arena);
 }
@@ -319,17 +311,15 @@ START_TEST(paths_lead_into_the_slots_of_the_scope)
     struct arena *arena = arena_new();
     int calls = 0;
     struct expr_options options = {.resolve = resolve, .context = &calls};
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
     const char *text = scoped[_i].text;
-    ck_assert_msg(expr_parse(str_of(text), &options, arena, &expr, NULL, &at, &err), "%s",
-                  err.text);
+    ck_assert_msg(expr_parse(str_of(text), &options, arena, &parsed, &err), "%s", err.text);
     ck_assert_int_gt(calls, 0);
     struct value slots[] = {value_of_expr(arena, "{'Name': 'Ada', 'Tags': ['x', 'y']}"),
                             value_of_expr(arena, "[5]")};
     struct expr_scope scope = {value_of_expr(arena, "{'n': 7}"), slots, 2};
-    const char *answer = answer_in_scope(arena, expr, &scope);
+    const char *answer = answer_in_scope(arena, parsed.expr, &scope);
     ck_assert_msg(strcmp(answer, scoped[_i].answer) == 0, "%s: %s", text, answer);
     arena_free(arena);
 }
@@ -340,13 +330,12 @@ START_TEST(a_path_that_leads_nowhere_is_a_fault_at_its_place)
     struct arena *arena = arena_new();
     int calls = 0;
     struct expr_options options = {.resolve = resolve, .context = &calls};
-    const struct expr *expr = NULL;
-    size_t at = 0;
+    struct expr_parsed parsed = {0};
     struct error err = {0};
-    ck_assert(!expr_parse(STR("n = 1 OR gone = 2"), &options, arena, &expr, NULL, &at, &err));
+    ck_assert(!expr_parse(STR("n = 1 OR gone = 2"), &options, arena, &parsed, &err));
     ck_assert_str_eq(err.text, "no column gone");
     ck_assert_int_eq(err.code, ERROR_PLAN);
-    ck_assert_uint_eq(at, 9);
+    ck_assert_uint_eq(parsed.fault, 9);
     arena_free(arena);
 }
 END_TEST
@@ -360,18 +349,14 @@ END_TEST
 int main(void)
 {
     TCase *parse = tcase_create("parse");
-    tcase_add_loop_test(parse, faults_are_found_with_their_place, 0,
-                        sizeof faults / sizeof *faults);
-    tcase_add_loop_test(parse, a_template_expression_ends_before_its_brace, 0,
-                        sizeof braces / sizeof *braces);
+    tcase_add_loop_test(parse, faults_are_found_with_their_place, 0, ROWS(faults));
+    tcase_add_loop_test(parse, a_template_expression_ends_before_its_brace, 0, ROWS(braces));
     tcase_add_test(parse, without_a_brace_all_bytes_are_read);
-    tcase_add_loop_test(parse, nesting_has_a_limit_that_no_text_passes, 0,
-                        sizeof nestings / sizeof *nestings);
+    tcase_add_loop_test(parse, nesting_has_a_limit_that_no_text_passes, 0, ROWS(nestings));
     tcase_add_test(parse, a_path_has_no_more_steps_than_an_item_is_deep);
     tcase_add_test(parse, in_takes_a_hundred_values);
     tcase_add_test(parse, an_expression_has_a_limit);
-    tcase_add_loop_test(parse, paths_lead_into_the_slots_of_the_scope, 0,
-                        sizeof scoped / sizeof *scoped);
+    tcase_add_loop_test(parse, paths_lead_into_the_slots_of_the_scope, 0, ROWS(scoped));
     tcase_add_test(parse, a_path_that_leads_nowhere_is_a_fault_at_its_place);
     tcase_add_test(parse, any_text_is_an_expression_or_refused);
     Suite *suite = suite_create("engine/expr/expr_parse");

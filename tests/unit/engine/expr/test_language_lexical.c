@@ -157,8 +157,6 @@ START_TEST(conditions_are_told_from_values)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     TCase *lexical = tcase_create("lexical");

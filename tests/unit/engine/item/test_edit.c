@@ -149,7 +149,7 @@ START_TEST(edit_apply_follows_the_table)
     struct value item = item_of_json(arena, edits[_i].before);
     struct value after = {NULL, 0};
     const char *expected = edits[_i].after;
-    if (!edit_apply(item, given, edits[_i].count, arena, &after, &err)) {
+    if (!edit_apply(item, &(struct edits){given, edits[_i].count}, arena, &after, &err)) {
         ck_assert_msg(strcmp(err.text, expected) == 0, "%s: %s", edits[_i].says, err.text);
         ck_assert_int_eq(err.code, ERROR_ITEM);
         ck_assert(value_is_missing(after));
@@ -172,7 +172,7 @@ END_TEST
 int main(void)
 {
     TCase *edit = tcase_create("edit");
-    tcase_add_loop_test(edit, edit_apply_follows_the_table, 0, sizeof edits / sizeof *edits);
+    tcase_add_loop_test(edit, edit_apply_follows_the_table, 0, ROWS(edits));
     tcase_add_test(edit, edits_at_once_are_edits_in_turn);
     Suite *suite = suite_create("engine/item/edit");
     suite_add_tcase(suite, edit);

@@ -104,7 +104,7 @@ END_TEST
 int main(void)
 {
     TCase *item = tcase_create("item");
-    tcase_add_loop_test(item, item_size_bytes_follows_the_guide, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_loop_test(item, item_size_bytes_follows_the_guide, 0, ROWS(sizes));
     tcase_add_test(item, item_check_limits_takes_the_largest_item);
     tcase_add_test(item, item_check_limits_takes_the_longest_name);
     tcase_add_test(item, item_check_limits_takes_32_levels);

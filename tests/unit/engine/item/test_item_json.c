@@ -274,21 +274,17 @@ END_TEST
 int main(void)
 {
     TCase *typed = tcase_create("typed");
-    tcase_add_loop_test(typed, item_json_value_comes_back, 0, sizeof values / sizeof *values);
-    tcase_add_loop_test(typed, item_json_item_refuses_and_says_where, 0,
-                        sizeof refused / sizeof *refused);
+    tcase_add_loop_test(typed, item_json_value_comes_back, 0, ROWS(values));
+    tcase_add_loop_test(typed, item_json_item_refuses_and_says_where, 0, ROWS(refused));
     tcase_add_test(typed, item_json_depth_is_dynamodbs);
     TCase *plain = tcase_create("plain");
-    tcase_add_loop_test(plain, item_json_plain_is_written_by_type, 0,
-                        sizeof plains / sizeof *plains);
+    tcase_add_loop_test(plain, item_json_plain_is_written_by_type, 0, ROWS(plains));
     tcase_add_test(plain, item_json_plain_is_read_by_kind);
     TCase *base64 = tcase_create("base64");
-    tcase_add_loop_test(base64, base64_is_that_of_the_standard, 0,
-                        sizeof base64s / sizeof *base64s);
-    tcase_add_loop_test(base64, base64_refuses_what_is_not_canonical, 0,
-                        sizeof base64_refused / sizeof *base64_refused);
+    tcase_add_loop_test(base64, base64_is_that_of_the_standard, 0, ROWS(base64s));
+    tcase_add_loop_test(base64, base64_refuses_what_is_not_canonical, 0, ROWS(base64_refused));
     TCase *rules = tcase_create("laws");
-    tcase_add_loop_test(rules, item_json_obeys_its_laws, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(rules, item_json_obeys_its_laws, 0, ROWS(laws));
     Suite *suite = suite_create("engine/item/item_json");
     suite_add_tcase(suite, typed);
     suite_add_tcase(suite, plain);

@@ -253,12 +253,10 @@ END_TEST
 int main(void)
 {
     TCase *key = tcase_create("key");
-    tcase_add_loop_test(key, key_attribute_parse_follows_the_table, 0,
-                        sizeof attributes / sizeof *attributes);
+    tcase_add_loop_test(key, key_attribute_parse_follows_the_table, 0, ROWS(attributes));
     tcase_add_test(key, key_attribute_name_has_at_most_255_bytes);
-    tcase_add_loop_test(key, key_of_item_follows_the_table, 0, sizeof keys / sizeof *keys);
-    tcase_add_loop_test(key, key_of_index_leaves_out_what_lacks_a_part, 0,
-                        sizeof keys / sizeof *keys);
+    tcase_add_loop_test(key, key_of_item_follows_the_table, 0, ROWS(keys));
+    tcase_add_loop_test(key, key_of_index_leaves_out_what_lacks_a_part, 0, ROWS(keys));
     tcase_add_test(key, key_size_is_limited_by_half);
     tcase_add_test(key, key_comes_back_from_its_bytes);
     tcase_add_test(key, key_decode_refuses_damage);

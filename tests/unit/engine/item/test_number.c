@@ -293,19 +293,15 @@ END_TEST
 int main(void)
 {
     TCase *number = tcase_create("number");
-    tcase_add_loop_test(number, number_parse_follows_the_table, 0, sizeof texts / sizeof *texts);
+    tcase_add_loop_test(number, number_parse_follows_the_table, 0, ROWS(texts));
     tcase_add_test(number, number_format_fits_the_longest);
-    tcase_add_loop_test(number, number_encode_follows_the_format, 0,
-                        sizeof encodings / sizeof *encodings);
-    tcase_add_loop_test(number, number_decode_refuses_what_is_not_canonical, 0,
-                        sizeof damaged / sizeof *damaged);
+    tcase_add_loop_test(number, number_encode_follows_the_format, 0, ROWS(encodings));
+    tcase_add_loop_test(number, number_decode_refuses_what_is_not_canonical, 0, ROWS(damaged));
     tcase_add_test(number, number_order_is_that_of_values);
-    tcase_add_loop_test(number, number_arithmetic_is_exact_or_refused, 0,
-                        sizeof sums / sizeof *sums);
+    tcase_add_loop_test(number, number_arithmetic_is_exact_or_refused, 0, ROWS(sums));
     tcase_add_test(number, number_result_may_replace_an_operand);
-    tcase_add_loop_test(number, number_to_int_takes_whole_numbers_in_range, 0,
-                        sizeof integers / sizeof *integers);
-    tcase_add_loop_test(number, number_obeys_its_laws, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(number, number_to_int_takes_whole_numbers_in_range, 0, ROWS(integers));
+    tcase_add_loop_test(number, number_obeys_its_laws, 0, ROWS(laws));
     Suite *suite = suite_create("engine/item/number");
     suite_add_tcase(suite, number);
     return suite_run(suite);

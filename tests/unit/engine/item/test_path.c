@@ -92,10 +92,8 @@ END_TEST
 int main(void)
 {
     TCase *path = tcase_create("path");
-    tcase_add_loop_test(path, path_leads_and_prints_as_the_table_says, 0,
-                        sizeof paths / sizeof *paths);
-    tcase_add_loop_test(path, paths_overlap_or_conflict_or_neither, 0,
-                        sizeof pairs / sizeof *pairs);
+    tcase_add_loop_test(path, path_leads_and_prints_as_the_table_says, 0, ROWS(paths));
+    tcase_add_loop_test(path, paths_overlap_or_conflict_or_neither, 0, ROWS(pairs));
     Suite *suite = suite_create("engine/item/path");
     suite_add_tcase(suite, path);
     return suite_run(suite);

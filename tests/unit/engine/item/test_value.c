@@ -211,7 +211,8 @@ START_TEST(value_set_follows_the_table)
     for (size_t i = 0; i < value_count(list); i++) {
         given[i] = value_element(list, i);
     }
-    bool ok = value_set(arena, given, value_count(list), sets[_i].merge, &set, &err);
+    bool ok = sets[_i].merge ? value_set_merged(arena, given, value_count(list), &set, &err)
+                             : value_set(arena, given, value_count(list), &set, &err);
     ck_assert_msg(ok == (sets[_i].set != NULL), "%s: %s", sets[_i].says, err.text);
     ck_assert_int_eq(err.code, ok ? ERROR_NONE : ERROR_ITEM);
     struct str text = json_of_value(arena, set);
@@ -314,21 +315,19 @@ int main(void)
     TCase *read = tcase_create("read");
     tcase_add_test(read, value_types_have_names);
     tcase_add_test(read, value_equal_is_by_content);
-    tcase_add_loop_test(read, value_member_finds_by_whole_name, 0,
-                        sizeof members / sizeof *members);
+    tcase_add_loop_test(read, value_member_finds_by_whole_name, 0, ROWS(members));
     tcase_add_test(read, value_readers_take_other_types_for_empty);
     tcase_add_test(read, value_compare_orders_by_type);
     TCase *build = tcase_create("build");
-    tcase_add_loop_test(build, value_encoding_follows_the_format, 0,
-                        sizeof encodings / sizeof *encodings);
+    tcase_add_loop_test(build, value_encoding_follows_the_format, 0, ROWS(encodings));
     tcase_add_test(build, value_map_sorts_and_leaves_out_what_is_missing);
     tcase_add_test(build, value_map_refuses_a_name_twice);
-    tcase_add_loop_test(build, value_set_follows_the_table, 0, sizeof sets / sizeof *sets);
+    tcase_add_loop_test(build, value_set_follows_the_table, 0, ROWS(sets));
     TCase *check = tcase_create("check");
-    tcase_add_loop_test(check, value_check_refuses_damage, 0, sizeof damaged / sizeof *damaged);
+    tcase_add_loop_test(check, value_check_refuses_damage, 0, ROWS(damaged));
     tcase_add_test(check, value_check_limits_depth_within_an_item);
     TCase *rules = tcase_create("laws");
-    tcase_add_loop_test(rules, value_obeys_its_laws, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(rules, value_obeys_its_laws, 0, ROWS(laws));
     Suite *suite = suite_create("engine/item/value");
     suite_add_tcase(suite, read);
     suite_add_tcase(suite, build);

@@ -112,7 +112,7 @@ END_TEST
 int main(void)
 {
     TCase *index = tcase_create("index");
-    tcase_add_loop_test(index, an_item_counts_by_its_index_key, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(index, an_item_counts_by_its_index_key, 0, ROWS(cases));
     tcase_add_test(index, all_violations_count_and_some_are_reported);
     Suite *suite = suite_create("engine/scan/index_check");
     suite_add_tcase(suite, index);

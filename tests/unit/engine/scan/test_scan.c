@@ -10,18 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool run(struct scan_fixture *fixture, const struct scan_options *options, struct error *err)
-{
-    struct scan_task task = scan_fixture_task(fixture);
-    return scan_run(options, &task, err);
-}
-
-static void expect_run(struct scan_fixture *fixture, const struct scan_options *options)
-{
-    struct error err = {0};
-    ck_assert_msg(run(fixture, options, &err), "%s", err.text);
-}
-
 static const struct {
     const char *says;
     unsigned workers;
@@ -45,7 +33,7 @@ START_TEST(every_item_is_met_once)
     options.segments = shapes[_i].segments;
     options.limits.items = shapes[_i].page_items;
     options.pages_in_flight = shapes[_i].pages_in_flight;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS, "%s", shapes[_i].says);
     ck_assert_uint_eq(fixture->total.met, ITEMS);
     ck_assert_uint_eq(fixture->total.written, ITEMS);
@@ -67,13 +55,13 @@ START_TEST(records_carry_the_pass_and_a_pass_skips_its_own)
     struct scan_fixture *fixture = scan_fixture_new();
     struct scan_options options = scan_fixture_options(fixture);
     options.skip_own_pass = true;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_uint_eq(memory_store_at(fixture->store, 0).pass, PASS);
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_uint_eq(scan_fixture_count(fixture, 1), ITEMS);
     ck_assert_uint_eq(fixture->total.met, ITEMS);
     options.pass++;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_uint_eq(scan_fixture_count(fixture, 2), ITEMS);
     scan_fixture_free(fixture);
 }
@@ -85,7 +73,7 @@ START_TEST(a_dry_run_counts_the_same_and_writes_nothing)
     fixture->fault = AT_COMMIT; /* any commit would fail */
     struct scan_options options = scan_fixture_options(fixture);
     options.read_only = true;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_uint_eq(scan_fixture_count(fixture, 0), ITEMS);
     ck_assert_uint_eq(fixture->total.written, ITEMS);
     scan_fixture_free(fixture);
@@ -99,7 +87,7 @@ START_TEST(a_stopped_scan_goes_on_where_it_was)
     fixture->stop_after = 5;
     struct error err = {0};
     unsigned runs = 1;
-    while (!run(fixture, &options, &err)) {
+    while (!scan_fixture_run(fixture, &options, &err)) {
         ck_assert_int_eq(err.code, ERROR_STOPPED);
         ck_assert_uint_eq(scan_fixture_count(fixture, 1), fixture->total.written);
         fixture->pages = 0;
@@ -122,7 +110,7 @@ START_TEST(a_stop_after_the_last_page_is_no_stop)
     options.segments = 1;
     options.limits.items = ITEMS;
     fixture->stop_after = 1;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     scan_fixture_free(fixture);
 }
 END_TEST
@@ -149,7 +137,7 @@ START_TEST(an_error_ends_the_scan_and_keeps_what_is_committed)
     fixture->fault_after = faults[_i].after;
     struct scan_options options = scan_fixture_options(fixture);
     struct error err = {0};
-    bool ok = run(fixture, &options, &err);
+    bool ok = scan_fixture_run(fixture, &options, &err);
     ck_assert_msg(!ok && err.code == ERROR_DAMAGED, "%s: %s", faults[_i].says, err.text);
     ck_assert_msg(strstr(err.text, "struck") != NULL, "%s: %s", faults[_i].says, err.text);
     if (fixture->fault != AT_OPEN) {
@@ -171,13 +159,12 @@ END_TEST
 int main(void)
 {
     TCase *scan = tcase_create("scan");
-    tcase_add_loop_test(scan, every_item_is_met_once, 0, sizeof shapes / sizeof *shapes);
+    tcase_add_loop_test(scan, every_item_is_met_once, 0, ROWS(shapes));
     tcase_add_test(scan, records_carry_the_pass_and_a_pass_skips_its_own);
     tcase_add_test(scan, a_dry_run_counts_the_same_and_writes_nothing);
     tcase_add_test(scan, a_stopped_scan_goes_on_where_it_was);
     tcase_add_test(scan, a_stop_after_the_last_page_is_no_stop);
-    tcase_add_loop_test(scan, an_error_ends_the_scan_and_keeps_what_is_committed, 0,
-                        sizeof faults / sizeof *faults);
+    tcase_add_loop_test(scan, an_error_ends_the_scan_and_keeps_what_is_committed, 0, ROWS(faults));
     tcase_set_timeout(scan, 30);
     Suite *suite = suite_create("engine/scan/scan");
     suite_add_tcase(suite, scan);

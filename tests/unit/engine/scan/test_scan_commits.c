@@ -13,18 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static bool run(struct scan_fixture *fixture, const struct scan_options *options, struct error *err)
-{
-    struct scan_task task = scan_fixture_task(fixture);
-    return scan_run(options, &task, err);
-}
-
-static void expect_run(struct scan_fixture *fixture, const struct scan_options *options)
-{
-    struct error err = {0};
-    ck_assert_msg(run(fixture, options, &err), "%s", err.text);
-}
-
 static const struct {
     const char *says;
     bool removes;
@@ -44,7 +32,7 @@ START_TEST(a_stale_item_is_met_again)
     fixture->disturbed = 500;
     fixture->removes = writers[_i].removes;
     fixture->disturbances = writers[_i].times;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     bool gone = writers[_i].visits < 0;
     ck_assert_msg(fixture->not_applied[OUTCOME_STALE] == writers[_i].stale, "%s", writers[_i].says);
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS - 1, "%s", writers[_i].says);
@@ -63,7 +51,7 @@ START_TEST(an_item_that_never_rests_is_an_error)
     fixture->disturbed = 500;
     fixture->disturbances = 1000;
     struct error err = {0};
-    ck_assert(!run(fixture, &options, &err));
+    ck_assert(!scan_fixture_run(fixture, &options, &err));
     ck_assert_int_eq(err.code, ERROR_STORE);
     scan_fixture_free(fixture);
 }
@@ -76,7 +64,7 @@ START_TEST(what_does_not_apply_is_taken_out_of_the_count)
     options.skip_own_pass = true;
     fixture->kind = WRITE_PUT;
     fixture->put_id = ITEMS; /* stands nowhere: the first put applies */
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     ck_assert_uint_eq(memory_store_count(fixture->store), ITEMS + 1);
     ck_assert_uint_eq(fixture->not_applied[OUTCOME_CONFLICT], ITEMS - 1);
     ck_assert_uint_eq(fixture->total.written, 1);
@@ -88,7 +76,7 @@ START_TEST(the_checkpoint_is_the_end_of_each_segment)
 {
     struct scan_fixture *fixture = scan_fixture_new();
     struct scan_options options = scan_fixture_options(fixture);
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     struct store_reader *reader = NULL;
     struct error err = {0};
     ck_assert(store_reader_open(fixture->store, &reader, &err));
@@ -110,12 +98,11 @@ static size_t count_records(struct str frame, enum undo_kind kind, struct arena 
     struct error err = {0};
     ck_assert(undo_unpack(frame, 1 << 20, arena, &rest, &err));
     size_t records = 0;
-    for (size_t size = 0; rest.len > 0; records++) {
+    for (; rest.len > 0; records++) {
         struct undo_record record;
-        ck_assert_msg(undo_read(&scan_fixture_keys, rest, arena, &record, &size, &err), "%s",
-                      err.text);
+        ck_assert_msg(undo_read(&scan_fixture_keys, rest, arena, &record, &err), "%s", err.text);
         ck_assert_int_eq(record.kind, kind);
-        rest = (struct str){rest.ptr + size, rest.len - size};
+        rest = (struct str){rest.ptr + record.len, rest.len - record.len};
     }
     return records;
 }
@@ -138,7 +125,7 @@ START_TEST(each_write_has_its_undo_record)
     options.skip_own_pass = true;
     options.undo_log = LOG;
     fixture->kind = kinds[_i].write;
-    expect_run(fixture, &options);
+    scan_fixture_expect_run(fixture, &options);
     size_t left = 0;
     for (size_t i = 0; i < memory_store_count(fixture->store); i++) {
         left += scan_fixture_id(memory_store_at(fixture->store, i).item) < ITEMS ? 1 : 0;
@@ -165,11 +152,11 @@ END_TEST
 int main(void)
 {
     TCase *commits = tcase_create("commits");
-    tcase_add_loop_test(commits, a_stale_item_is_met_again, 0, sizeof writers / sizeof *writers);
+    tcase_add_loop_test(commits, a_stale_item_is_met_again, 0, ROWS(writers));
     tcase_add_test(commits, an_item_that_never_rests_is_an_error);
     tcase_add_test(commits, what_does_not_apply_is_taken_out_of_the_count);
     tcase_add_test(commits, the_checkpoint_is_the_end_of_each_segment);
-    tcase_add_loop_test(commits, each_write_has_its_undo_record, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(commits, each_write_has_its_undo_record, 0, ROWS(kinds));
     tcase_set_timeout(commits, 30);
     Suite *suite = suite_create("engine/scan/scan_commits");
     suite_add_tcase(suite, commits);

@@ -294,8 +294,7 @@ END_TEST
 int main(void)
 {
     TCase *order = tcase_create("order");
-    tcase_add_loop_test(order, keys_are_ordered_by_unsigned_bytes, 0,
-                        sizeof orders / sizeof *orders);
+    tcase_add_loop_test(order, keys_are_ordered_by_unsigned_bytes, 0, ROWS(orders));
     tcase_add_test(order, an_empty_sorter_has_no_pairs);
     tcase_add_test(order, equal_keys_come_in_the_order_of_the_sorters);
     tcase_add_test(order, sorting_is_a_stable_order);
@@ -306,7 +305,7 @@ int main(void)
     tcase_add_test(runs, a_full_disk_is_an_error_of_its_own);
     tcase_add_test(runs, any_number_of_runs_is_merged);
     tcase_add_test(runs, readers_do_not_disturb_each_other);
-    tcase_add_loop_test(runs, a_damaged_run_is_an_error, 0, sizeof damages / sizeof *damages);
+    tcase_add_loop_test(runs, a_damaged_run_is_an_error, 0, ROWS(damages));
     tcase_set_timeout(runs, 60);
     Suite *suite = suite_create("engine/sort/sorter");
     suite_add_tcase(suite, order);

@@ -41,13 +41,12 @@ static struct undo_record record_of(struct value before, struct value after, str
     struct buffer bytes = {0};
     struct undo_record record = {0};
     struct error err = {0};
-    size_t size = 0;
     undo_append(&schema, before, after, &bytes);
     undo_append(&schema, before, after, &bytes); /* a record ends where the next begins */
     struct str copy = arena_copy(arena, buffer_str(&bytes));
     buffer_free(&bytes);
-    ck_assert_msg(undo_read(&schema, copy, arena, &record, &size, &err), "%s", err.text);
-    ck_assert_uint_eq(2 * size, copy.len);
+    ck_assert_msg(undo_read(&schema, copy, arena, &record, &err), "%s", err.text);
+    ck_assert_uint_eq(2 * record.len, copy.len);
     return record;
 }
 
@@ -170,11 +169,10 @@ END_TEST
 int main(void)
 {
     TCase *undo = tcase_create("undo");
-    tcase_add_loop_test(undo, what_still_stands_is_put_back, 0,
-                        sizeof decisions / sizeof *decisions);
+    tcase_add_loop_test(undo, what_still_stands_is_put_back, 0, ROWS(decisions));
     tcase_add_test(undo, an_update_keeps_only_what_changed);
     tcase_add_test(undo, a_move_knows_both_keys);
-    tcase_add_loop_test(undo, undo_obeys_its_laws, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(undo, undo_obeys_its_laws, 0, ROWS(laws));
     Suite *suite = suite_create("engine/undo/undo");
     suite_add_tcase(suite, undo);
     return suite_run(suite);

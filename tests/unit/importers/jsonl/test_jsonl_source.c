@@ -138,8 +138,6 @@ START_TEST(jsonl_source_refuses_what_is_no_file)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("importers/jsonl/jsonl_source");

@@ -50,8 +50,6 @@ START_TEST(pg_on_parse_follows_the_table)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("importers/postgres/pg_on");

@@ -138,8 +138,6 @@ START_TEST(texts_come_back_as_they_were_written)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("importers/postgres/pg_text");

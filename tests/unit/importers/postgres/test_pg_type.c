@@ -97,8 +97,6 @@ START_TEST(pg_type_refused_finds_the_type_inside)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 int main(void)
 {
     Suite *suite = suite_create("importers/postgres/pg_type");

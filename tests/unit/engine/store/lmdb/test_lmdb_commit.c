@@ -5,10 +5,12 @@
 #include <check.h>
 #include <string.h>
 
-static const char A1[] = "{\"PK\":{\"S\":\"a\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"1\"}}";
-static const char A1_CHANGED[] = "{\"PK\":{\"S\":\"a\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"2\"}}";
-static const char B1[] = "{\"PK\":{\"S\":\"b\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"1\"}}";
-static const char B1_CHANGED[] = "{\"PK\":{\"S\":\"b\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"2\"}}";
+static const char a1[] = "{\"PK\":{\"S\":\"a\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"1\"}}";
+static const char a1_changed[] = "{\"PK\":{\"S\":\"a\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"2\"}}";
+static const char b1[] = "{\"PK\":{\"S\":\"b\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"1\"}}";
+static const char b1_changed[] = "{\"PK\":{\"S\":\"b\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"2\"}}";
+
+enum { ITEM_BYTES = 2 + 1 + 2 + 1 + 1 + 2 };
 
 static struct fixture table;
 
@@ -65,131 +67,131 @@ static const struct {
     const char *source; /* UPDATE, DELETE, MOVE */
     const char *result;
     enum outcome outcome;
-    const char *after[2]; /* under the keys of A1 and B1 */
+    const char *after[2]; /* under the keys of a1 and b1 */
 } writes[] = {
-    {"a put of a new item", {NULL}, WRITE_PUT, false, false, NULL, A1, OUTCOME_APPLIED, {A1, NULL}},
+    {"a put of a new item", {NULL}, WRITE_PUT, false, false, NULL, a1, OUTCOME_APPLIED, {a1, NULL}},
     {"a put of what stands",
-     {A1},
+     {a1},
      WRITE_PUT,
      false,
      false,
      NULL,
-     A1,
+     a1,
      OUTCOME_UNCHANGED,
-     {A1, NULL}},
+     {a1, NULL}},
     {"a put onto another",
-     {A1},
+     {a1},
      WRITE_PUT,
      false,
      false,
      NULL,
-     A1_CHANGED,
+     a1_changed,
      OUTCOME_CONFLICT,
-     {A1, NULL}},
+     {a1, NULL}},
     {"an overwriting put",
-     {A1},
+     {a1},
      WRITE_PUT,
      true,
      false,
      NULL,
-     A1_CHANGED,
+     a1_changed,
      OUTCOME_APPLIED,
-     {A1_CHANGED, NULL}},
+     {a1_changed, NULL}},
     {"an update",
-     {A1},
+     {a1},
      WRITE_UPDATE,
      false,
      false,
-     A1,
-     A1_CHANGED,
+     a1,
+     a1_changed,
      OUTCOME_APPLIED,
-     {A1_CHANGED, NULL}},
+     {a1_changed, NULL}},
     {"an update that changes nothing",
-     {A1},
+     {a1},
      WRITE_UPDATE,
      false,
      false,
-     A1,
-     A1,
+     a1,
+     a1,
      OUTCOME_UNCHANGED,
-     {A1, NULL}},
+     {a1, NULL}},
     {"an update already done",
-     {A1_CHANGED},
+     {a1_changed},
      WRITE_UPDATE,
      false,
      true,
-     A1,
-     A1_CHANGED,
+     a1,
+     a1_changed,
      OUTCOME_UNCHANGED,
-     {A1_CHANGED, NULL}},
+     {a1_changed, NULL}},
     {"an update of another version",
-     {A1},
+     {a1},
      WRITE_UPDATE,
      false,
      true,
-     A1,
-     A1_CHANGED,
+     a1,
+     a1_changed,
      OUTCOME_STALE,
-     {A1, NULL}},
+     {a1, NULL}},
     {"an update of nothing",
      {NULL},
      WRITE_UPDATE,
      false,
      false,
-     A1,
-     A1_CHANGED,
+     a1,
+     a1_changed,
      OUTCOME_STALE,
      {NULL, NULL}},
-    {"a delete", {A1}, WRITE_DELETE, false, false, A1, NULL, OUTCOME_APPLIED, {NULL, NULL}},
+    {"a delete", {a1}, WRITE_DELETE, false, false, a1, NULL, OUTCOME_APPLIED, {NULL, NULL}},
     {"a delete of nothing",
      {NULL},
      WRITE_DELETE,
      false,
      false,
-     A1,
+     a1,
      NULL,
      OUTCOME_UNCHANGED,
      {NULL, NULL}},
     {"a delete of another version",
-     {A1},
+     {a1},
      WRITE_DELETE,
      false,
      true,
-     A1,
+     a1,
      NULL,
      OUTCOME_STALE,
-     {A1, NULL}},
-    {"a move", {A1}, WRITE_MOVE, false, false, A1, B1, OUTCOME_APPLIED, {NULL, B1}},
+     {a1, NULL}},
+    {"a move", {a1}, WRITE_MOVE, false, false, a1, b1, OUTCOME_APPLIED, {NULL, b1}},
     {"a move onto its equal",
-     {A1, B1},
+     {a1, b1},
      WRITE_MOVE,
      false,
      false,
-     A1,
-     B1,
+     a1,
+     b1,
      OUTCOME_APPLIED,
-     {NULL, B1}},
+     {NULL, b1}},
     {"a move onto another",
-     {A1, B1_CHANGED},
+     {a1, b1_changed},
      WRITE_MOVE,
      false,
      false,
-     A1,
-     B1,
+     a1,
+     b1,
      OUTCOME_CONFLICT,
-     {A1, B1_CHANGED}},
+     {a1, b1_changed}},
     {"an overwriting move",
-     {A1, B1_CHANGED},
+     {a1, b1_changed},
      WRITE_MOVE,
      true,
      false,
-     A1,
-     B1,
+     a1,
+     b1,
      OUTCOME_APPLIED,
-     {NULL, B1}},
-    {"a move already done", {B1}, WRITE_MOVE, false, false, A1, B1, OUTCOME_UNCHANGED, {NULL, B1}},
-    {"a move of nothing", {NULL}, WRITE_MOVE, false, false, A1, B1, OUTCOME_STALE, {NULL, NULL}},
-    {"a move of another version", {A1}, WRITE_MOVE, false, true, A1, B1, OUTCOME_STALE, {A1, NULL}},
+     {NULL, b1}},
+    {"a move already done", {b1}, WRITE_MOVE, false, false, a1, b1, OUTCOME_UNCHANGED, {NULL, b1}},
+    {"a move of nothing", {NULL}, WRITE_MOVE, false, false, a1, b1, OUTCOME_STALE, {NULL, NULL}},
+    {"a move of another version", {a1}, WRITE_MOVE, false, true, a1, b1, OUTCOME_STALE, {a1, NULL}},
     {"a key of the wrong type",
      {NULL},
      WRITE_PUT,
@@ -225,18 +227,18 @@ START_TEST(a_write_follows_the_table)
     write.stamp ^= writes[_i].wrong_stamp ? 1 : 0;
     ck_assert_msg(fixture_write(&table, write) == writes[_i].outcome, "%s", writes[_i].says);
     ck_assert(fixture_flush(&table));
-    expect(A1, writes[_i].after[0]);
-    expect(B1, writes[_i].after[1]);
+    expect(a1, writes[_i].after[0]);
+    expect(b1, writes[_i].after[1]);
     ck_assert_uint_eq(fixture_verify(&table), 0);
 }
 END_TEST
 
 START_TEST(an_effect_applies_as_a_whole_or_not_at_all)
 {
-    stand(A1);
-    stand(B1_CHANGED);
-    struct write two[] = {onto(WRITE_UPDATE, A1, A1_CHANGED),
-                          {.kind = WRITE_PUT, .item = item(B1)}};
+    stand(a1);
+    stand(b1_changed);
+    struct write two[] = {onto(WRITE_UPDATE, a1, a1_changed),
+                          {.kind = WRITE_PUT, .item = item(b1)}};
     struct effect effect = {.writes = two, .count = 2};
     struct batch batch = {.effects = &effect, .count = 1, .pass = 2, .arena = table.arena};
     ck_assert(store_commit(table.store, &batch, &table.err));
@@ -246,21 +248,21 @@ START_TEST(an_effect_applies_as_a_whole_or_not_at_all)
     ck_assert(store_commit(table.store, &batch, &table.err));
     ck_assert_int_eq(effect.outcome, OUTCOME_APPLIED);
     ck_assert(fixture_flush(&table));
-    expect(A1, A1_CHANGED);
-    expect(B1, B1);
-    ck_assert_uint_eq(fixture_get(&table, item(A1)).pass, 2);
+    expect(a1, a1_changed);
+    expect(b1, b1);
+    ck_assert_uint_eq(fixture_get(&table, item(a1)).pass, 2);
 }
 END_TEST
 
 START_TEST(two_writes_of_an_effect_cannot_want_one_key)
 {
-    struct write two[] = {{.kind = WRITE_PUT, .item = item(A1)},
-                          {.kind = WRITE_PUT, .item = item(A1_CHANGED)}};
+    struct write two[] = {{.kind = WRITE_PUT, .item = item(a1)},
+                          {.kind = WRITE_PUT, .item = item(a1_changed)}};
     struct effect effect = {.writes = two, .count = 2};
     struct batch batch = {.effects = &effect, .count = 1, .pass = 1, .arena = table.arena};
     ck_assert(store_commit(table.store, &batch, &table.err));
     ck_assert_int_eq(effect.outcome, OUTCOME_CONFLICT);
-    two[1].item = item(A1);
+    two[1].item = item(a1);
     ck_assert(store_commit(table.store, &batch, &table.err));
     ck_assert_int_eq(effect.outcome, OUTCOME_APPLIED);
 }
@@ -268,40 +270,40 @@ END_TEST
 
 START_TEST(what_is_stale_can_be_read_at_once)
 {
-    stand(A1);
-    struct write update = onto(WRITE_UPDATE, A1, A1_CHANGED);
+    stand(a1);
+    struct write update = onto(WRITE_UPDATE, a1, a1_changed);
     ck_assert_int_eq(fixture_write(&table, update), OUTCOME_APPLIED);
-    expect(A1, A1);
+    expect(a1, a1);
     update.item = item("{\"PK\":{\"S\":\"a\"},\"SK\":{\"S\":\"1\"},\"V\":{\"N\":\"3\"}}");
     ck_assert_int_eq(fixture_write(&table, update), OUTCOME_STALE);
-    expect(A1, A1_CHANGED);
+    expect(a1, a1_changed);
 }
 END_TEST
 
 START_TEST(what_was_not_flushed_is_gone)
 {
-    stand(A1);
-    ck_assert_int_eq(fixture_put(&table, item(B1)), OUTCOME_APPLIED);
+    stand(a1);
+    ck_assert_int_eq(fixture_put(&table, item(b1)), OUTCOME_APPLIED);
     fixture_close(&table);
     ck_assert_msg(fixture_open(&table, STORE_WRITE), "%s", table.err.text);
-    expect(A1, A1);
-    expect(B1, NULL);
+    expect(a1, a1);
+    expect(b1, NULL);
 }
 END_TEST
 
 START_TEST(counts_are_exact)
 {
-    stand(A1);
-    stand(B1);
+    stand(a1);
+    stand(b1);
     struct table_desc desc;
     ck_assert(store_describe(table.store, table.arena, &desc, &table.err));
     ck_assert_uint_eq(desc.item_count, 2);
-    ck_assert_uint_eq(desc.size_bytes, 2 * (2 + 1 + 2 + 1 + 1 + 2));
-    ck_assert_int_eq(fixture_write(&table, onto(WRITE_DELETE, A1, NULL)), OUTCOME_APPLIED);
+    ck_assert_uint_eq(desc.size_bytes, 2UL * ITEM_BYTES);
+    ck_assert_int_eq(fixture_write(&table, onto(WRITE_DELETE, a1, NULL)), OUTCOME_APPLIED);
     ck_assert(fixture_flush(&table));
     ck_assert(store_describe(table.store, table.arena, &desc, &table.err));
     ck_assert_uint_eq(desc.item_count, 1);
-    ck_assert_uint_eq(desc.size_bytes, 2 + 1 + 2 + 1 + 1 + 2);
+    ck_assert_uint_eq(desc.size_bytes, ITEM_BYTES);
 }
 END_TEST
 
@@ -311,26 +313,25 @@ static struct value last_undo(uint64_t log, uint64_t *sequence, enum undo_kind *
     struct str records;
     struct undo_record record;
     struct key_schema keys = fixture_keys("PK:S", "SK:S");
-    size_t size = 0;
     ck_assert(
         store_undo_last(table.reader, log, *sequence, table.arena, &frame, sequence, &table.err));
     if (frame.ptr == NULL) {
         return (struct value){NULL, 0};
     }
     ck_assert(undo_unpack(frame, 1 << 20, table.arena, &records, &table.err));
-    ck_assert(undo_read(&keys, records, table.arena, &record, &size, &table.err));
+    ck_assert(undo_read(&keys, records, table.arena, &record, &table.err));
     *kind = record.kind;
     return record.image;
 }
 
 START_TEST(an_overwrite_keeps_what_it_took_away)
 {
-    stand(A1);
+    stand(a1);
     struct buffer undo = {0};
     struct key_schema keys = fixture_keys("PK:S", "SK:S");
-    undo_append(&keys, (struct value){NULL, 0}, item(A1_CHANGED), &undo);
+    undo_append(&keys, (struct value){NULL, 0}, item(a1_changed), &undo);
     struct write put = {
-        .kind = WRITE_PUT, .overwrite = true, .item = item(A1_CHANGED), .undo = buffer_str(&undo)};
+        .kind = WRITE_PUT, .overwrite = true, .item = item(a1_changed), .undo = buffer_str(&undo)};
     struct effect effect = {.writes = &put, .count = 1};
     struct batch batch = {
         .effects = &effect, .count = 1, .pass = 1, .undo_log = 7, .arena = table.arena};
@@ -339,7 +340,7 @@ START_TEST(an_overwrite_keeps_what_it_took_away)
     buffer_free(&undo);
     uint64_t sequence = UINT64_MAX;
     enum undo_kind kind = UNDO_PUT;
-    ck_assert(value_equal(last_undo(7, &sequence, &kind), item(A1)));
+    ck_assert(value_equal(last_undo(7, &sequence, &kind), item(a1)));
     ck_assert_int_eq(kind, UNDO_DELETE);
     ck_assert_uint_eq(sequence, 1);
     ck_assert(value_is_missing(last_undo(7, &sequence, &kind)));
@@ -378,8 +379,8 @@ END_TEST
 
 START_TEST(a_failed_condition_takes_the_batch_with_it)
 {
-    stand(A1);
-    struct write update = onto(WRITE_UPDATE, A1, A1_CHANGED);
+    stand(a1);
+    struct write update = onto(WRITE_UPDATE, a1, a1_changed);
     struct effect effect = {.writes = &update, .count = 1};
     struct control control = {STR("run"), STR("2"), true, STR("1")};
     struct batch batch = {.effects = &effect,
@@ -390,7 +391,7 @@ START_TEST(a_failed_condition_takes_the_batch_with_it)
                           .arena = table.arena};
     ck_assert(!store_commit(table.store, &batch, &table.err));
     ck_assert(fixture_flush(&table));
-    expect(A1, A1);
+    expect(a1, a1);
 }
 END_TEST
 
@@ -416,7 +417,7 @@ int main(void)
 {
     TCase *cases = tcase_create("commit");
     tcase_add_checked_fixture(cases, make, destroy);
-    tcase_add_loop_test(cases, a_write_follows_the_table, 0, sizeof writes / sizeof *writes);
+    tcase_add_loop_test(cases, a_write_follows_the_table, 0, ROWS(writes));
     tcase_add_test(cases, an_effect_applies_as_a_whole_or_not_at_all);
     tcase_add_test(cases, two_writes_of_an_effect_cannot_want_one_key);
     tcase_add_test(cases, what_is_stale_can_be_read_at_once);

@@ -83,6 +83,55 @@ START_TEST(long_sort_keys_stay_in_order)
 }
 END_TEST
 
+/* All keys as long as DynamoDB allows, of bytes that need the most room, apart in the last one; and
+ * an item of the largest size, or `over`. */
+static struct value largest(unsigned char last, size_t over)
+{
+    char partition[PARTITION_KEY_MAX_BYTES] = {0};
+    char sort[SORT_KEY_MAX_BYTES] = {0};
+    struct value item = {NULL, 0};
+    partition[sizeof partition - 1] = (char)(last / 3);
+    sort[sizeof sort - 1] = (char)(last % 3);
+    size_t names = 2 + 2 + 3 + 3 + 1;
+    size_t rest = ITEM_MAX_BYTES + over - sizeof partition - 3 * sizeof sort - names;
+    char *filler = arena_bytes(table.arena, rest);
+    memset(filler, 'f', rest);
+    struct value pk = value_binary(table.arena, (struct str){partition, sizeof partition});
+    struct value sk = value_binary(table.arena, (struct str){sort, sizeof sort});
+    struct attribute members[] = {
+        {STR("PK"), pk},
+        {STR("SK"), sk},
+        {STR("GPK"), sk},
+        {STR("GSK"), value_binary(table.arena, (struct str){sort, sizeof sort})},
+        {STR("F"), value_binary(table.arena, (struct str){filler, rest})}};
+    ck_assert(value_map(table.arena, members, 5, &item, &table.err));
+    return item;
+}
+
+START_TEST(the_largest_keys_and_items_have_room)
+{
+    struct index_desc index = fixture_index("by-g", "GPK:B", "GSK:B");
+    struct value *found = NULL;
+    fixture_make_indexed(&table, "PK:B", "SK:B", &index, 1);
+    for (unsigned char i = 0; i < 9; i++) {
+        ck_assert_int_eq(fixture_put(&table, largest(i, 0)), OUTCOME_APPLIED);
+    }
+    ck_assert_int_eq(fixture_put(&table, largest(9, 1)), OUTCOME_REJECTED);
+    ck_assert(fixture_flush(&table));
+    for (unsigned char i = 0; i < 9; i++) {
+        ck_assert(value_equal(fixture_get(&table, largest(i, 0)).item, largest(i, 0)));
+    }
+    struct query query = {.partition = {value_member(largest(4, 0), STR("PK"))}};
+    ck_assert_uint_eq(fixture_query(&table, query, &found), 3);
+    query.index = STR("by-g");
+    query.partition[0] = value_member(largest(4, 0), STR("GPK"));
+    query.limits.items = 1;
+    ck_assert_uint_eq(fixture_query(&table, query, &found), 3);
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    fixture_remove(&table);
+}
+END_TEST
+
 START_TEST(a_table_agrees_with_an_array)
 {
     property_check("a_table_agrees_with_an_array", rule_table_agrees_with_model);
@@ -93,7 +142,8 @@ int main(void)
 {
     TCase *cases = tcase_create("entry");
     tcase_set_timeout(cases, 300);
-    tcase_add_loop_test(cases, long_sort_keys_stay_in_order, 0, sizeof orders / sizeof *orders);
+    tcase_add_loop_test(cases, long_sort_keys_stay_in_order, 0, ROWS(orders));
+    tcase_add_test(cases, the_largest_keys_and_items_have_room);
     tcase_add_test(cases, a_table_agrees_with_an_array);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_entry");
     suite_add_tcase(suite, cases);

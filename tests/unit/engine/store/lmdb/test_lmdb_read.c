@@ -133,13 +133,12 @@ int main(void)
     TCase *cases = tcase_create("read");
     tcase_add_checked_fixture(cases, make, destroy);
     tcase_set_timeout(cases, 60);
-    tcase_add_loop_test(cases, segments_are_disjoint_and_complete, 0, sizeof scans / sizeof *scans);
+    tcase_add_loop_test(cases, segments_are_disjoint_and_complete, 0, ROWS(scans));
     tcase_add_test(cases, a_page_ends_at_its_limit_of_bytes);
     tcase_add_test(cases, a_scan_goes_on_behind_an_item_that_is_gone);
     tcase_add_test(cases, a_page_stays_as_it_was_read);
     tcase_add_test(cases, items_are_found_by_key_in_any_spelling);
-    tcase_add_loop_test(cases, a_cursor_that_is_none_is_refused, 0,
-                        sizeof wrong_cursors / sizeof *wrong_cursors);
+    tcase_add_loop_test(cases, a_cursor_that_is_none_is_refused, 0, ROWS(wrong_cursors));
     Suite *suite = suite_create("engine/store/lmdb/lmdb_read");
     suite_add_tcase(suite, cases);
     return suite_run(suite);

@@ -73,6 +73,32 @@ START_TEST(a_creation_that_was_broken_off_is_taken_up)
 }
 END_TEST
 
+START_TEST(a_file_without_a_first_commit_holds_nothing)
+{
+    MDB_env *env = NULL;
+    ck_assert_int_eq(unlink(table.path), 0);
+    ck_assert_int_eq(mdb_env_create(&env), 0);
+    ck_assert_int_eq(mdb_env_open(env, table.path, MDB_NOSUBDIR, 0644), 0);
+    mdb_env_close(env);
+    ck_assert(!fixture_open(&table, STORE_WRITE));
+    ck_assert_ptr_nonnull(strstr(table.err.text, "its creation was interrupted"));
+}
+END_TEST
+
+START_TEST(a_creation_that_is_refused_leaves_nothing)
+{
+    struct index_desc index = fixture_index("by-pk", "PK:N", NULL);
+    struct table_desc desc = {
+        .name = STR("t"), .keys = fixture_keys("PK:S", NULL), .indexes = &index, .index_count = 1};
+    struct store_options options = {.mode = STORE_CREATE, .create = &desc};
+    const char *path = arena_format(table.arena, "%s/other.refold", table.folder).ptr;
+    size_t files = folder_count();
+    ck_assert(!lmdb_store_open(path, &options, &table.store, &table.err));
+    ck_assert_int_eq(table.err.code, ERROR_PLAN);
+    ck_assert_uint_eq(folder_count(), files);
+}
+END_TEST
+
 START_TEST(another_table_has_another_identity)
 {
     struct table_desc first;
@@ -175,8 +201,9 @@ static const struct {
 START_TEST(a_spoilt_file_is_an_error_that_says_so)
 {
     spoilt[_i].spoil();
-    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
-        ck_assert_msg(!fixture_open(&table, mode), "%s", spoilt[_i].says);
+    static const enum store_mode modes[] = {STORE_READ, STORE_WRITE};
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_msg(!fixture_open(&table, modes[i]), "%s", spoilt[_i].says);
         ck_assert_msg(table.err.code == spoilt[_i].code, "%s: %s", spoilt[_i].says, table.err.text);
         ck_assert_msg(strstr(table.err.text, spoilt[_i].text) != NULL, "%s: %s", spoilt[_i].says,
                       table.err.text);
@@ -383,9 +410,10 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, a_table_is_made_once);
     tcase_add_test(cases, a_creation_that_was_broken_off_is_taken_up);
+    tcase_add_test(cases, a_file_without_a_first_commit_holds_nothing);
+    tcase_add_test(cases, a_creation_that_is_refused_leaves_nothing);
     tcase_add_test(cases, another_table_has_another_identity);
-    tcase_add_loop_test(cases, a_spoilt_file_is_an_error_that_says_so, 0,
-                        sizeof spoilt / sizeof *spoilt);
+    tcase_add_loop_test(cases, a_spoilt_file_is_an_error_that_says_so, 0, ROWS(spoilt));
     tcase_add_test(cases, a_newer_format_is_refused);
     tcase_add_test(cases, a_record_that_was_changed_is_named);
     tcase_add_test(cases, reading_needs_no_right_to_write);

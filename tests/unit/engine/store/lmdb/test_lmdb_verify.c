@@ -152,7 +152,7 @@ int main(void)
     TCase *cases = tcase_create("verify");
     tcase_add_checked_fixture(cases, make, destroy);
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, verify_finds_what_went_wrong, 0, sizeof changes / sizeof *changes);
+    tcase_add_loop_test(cases, verify_finds_what_went_wrong, 0, ROWS(changes));
     tcase_add_test(cases, verify_finds_nothing_in_a_sound_table);
     tcase_add_test(cases, damage_is_an_error);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_verify");

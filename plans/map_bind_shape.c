@@ -3,38 +3,23 @@
 #include "plans/map_scope_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The members of one shape as they are met. */
 struct shape_binder {
     struct map_scope *rows;
+    bool of_item; /* else of an embed: embedded values are no keys */
     struct map_member *list;
     size_t count, capacity;
 };
 
-static enum value_type type_in_schema(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count; i++) {
-        if (str_equal(keys->partition[i].name, name)) {
-            return keys->partition[i].type;
-        }
-    }
-    for (size_t i = 0; i < keys->sort_count; i++) {
-        if (str_equal(keys->sort[i].name, name)) {
-            return keys->sort[i].type;
-        }
-    }
-    return VALUE_MISSING;
-}
-
 /* The declared type of a key or index-key attribute, or VALUE_MISSING. */
 static enum value_type declared_type(const struct table_desc *table, struct str name)
 {
-    enum value_type type = type_in_schema(&table->keys, name);
-    for (size_t i = 0; i < table->index_count && type == VALUE_MISSING; i++) {
-        type = type_in_schema(&table->indexes[i].keys, name);
+    const struct key_attribute *found = key_schema_find(&table->keys, name);
+    for (size_t i = 0; i < table->index_count && found == NULL; i++) {
+        found = key_schema_find(&table->indexes[i].keys, name);
     }
-    return type;
+    return found == NULL ? VALUE_MISSING : found->type;
 }
 
 static bool has_member(const struct shape_binder *shape, struct str name)
@@ -50,13 +35,8 @@ static bool has_member(const struct shape_binder *shape, struct str name)
 static void add_member(struct shape_binder *shape, const struct map_member *member)
 {
     if (shape->count == shape->capacity) {
-        size_t capacity = shape->capacity == 0 ? 16 : shape->capacity * 2;
-        struct map_member *list = arena_alloc(shape->rows->binder->arena, capacity * sizeof *list);
-        if (shape->count > 0) {
-            memcpy(list, shape->list, shape->count * sizeof *list);
-        }
-        shape->list = list;
-        shape->capacity = capacity;
+        shape->list = arena_grow(shape->rows->binder->arena, shape->list, sizeof *shape->list,
+                                 &shape->capacity);
     }
     shape->list[shape->count++] = *member;
 }
@@ -80,36 +60,30 @@ static bool parse_template(struct map_scope *rows, const struct place *place,
     return template_parse(json, &options, rows->binder->arena, out, err);
 }
 
-/* Embedded values are no keys: only an entity's items convert to declared types. */
-static void convert_for_key(struct shape_binder *shape, bool of_item, struct map_member *member)
+static void convert_for_key(struct shape_binder *shape, struct map_member *member)
 {
     const struct map_binder *binder = shape->rows->binder;
-    enum value_type type = of_item ? declared_type(binder->table, member->name) : VALUE_MISSING;
+    enum value_type type =
+        shape->of_item ? declared_type(binder->options->table, member->name) : VALUE_MISSING;
     if (type != VALUE_MISSING) {
         member->template = template_for_key(member->template, type, binder->arena);
     }
 }
 
-/* How a group of assignments is bound. */
-struct assignment_rules {
-    bool is_key;
-    bool of_item;
-};
-
 static bool bind_assignments(struct shape_binder *shape, const struct map_assignments *from,
-                             struct assignment_rules rules, struct error *err)
+                             bool is_key, struct error *err)
 {
     struct map_scope *rows = shape->rows;
     struct place_names names = {map_scope_resolve, rows};
     for (size_t i = 0; i < from->count; i++) {
         const struct map_assignment *one = &from->list[i];
-        struct map_member member = {.name = one->name, .is_key = rules.is_key};
+        struct map_member member = {.name = one->name, .is_key = is_key};
         if (!parse_template(rows, &one->place, one->value, &member.template, err) ||
-            (one->when != NULL && !place_condition(&one->when_place, one->when, &names,
-                                                   rows->binder->arena, &member.when, err))) {
+            (one->when.json != NULL &&
+             !place_condition(&one->when, &names, rows->binder->arena, &member.when, err))) {
             return false;
         }
-        convert_for_key(shape, rules.of_item, &member);
+        convert_for_key(shape, &member);
         if (!add_only_member(shape, &member, &one->place, one->value->offset, err)) {
             return false;
         }
@@ -134,19 +108,20 @@ static struct json column_template(const struct map_scope *rows, const struct ma
 }
 
 static bool column_member(struct shape_binder *shape, const struct map_slot *slot,
-                          const struct map_columns *columns, bool of_item,
-                          struct map_member *member, struct error *err)
+                          const struct map_columns *columns, struct map_member *member,
+                          struct error *err)
 {
     struct map_scope *rows = shape->rows;
     member->slot = map_scope_slot(rows, *slot);
-    if (!of_item || declared_type(rows->binder->table, member->name) == VALUE_MISSING) {
+    if (!shape->of_item ||
+        declared_type(rows->binder->options->table, member->name) == VALUE_MISSING) {
         return true;
     }
     struct json json = column_template(rows, slot, 0);
     if (!parse_template(rows, &columns->place, &json, &member->template, err)) {
         return false;
     }
-    convert_for_key(shape, true, member);
+    convert_for_key(shape, member);
     return true;
 }
 
@@ -157,7 +132,7 @@ static bool unknown_listed(const struct map_scope *rows, const struct map_column
                        STR_ARG(rows->relations[0].name), STR_ARG(column->column));
 }
 
-static bool bind_listed(struct shape_binder *shape, const struct map_columns *columns, bool of_item,
+static bool bind_listed(struct shape_binder *shape, const struct map_columns *columns,
                         struct error *err)
 {
     for (size_t i = 0; i < columns->count; i++) {
@@ -167,7 +142,7 @@ static bool bind_listed(struct shape_binder *shape, const struct map_columns *co
         if (!map_scope_column(shape->rows, column->column, &slot)) {
             return unknown_listed(shape->rows, columns, column, err);
         }
-        if (!column_member(shape, &slot, columns, of_item, &member, err) ||
+        if (!column_member(shape, &slot, columns, &member, err) ||
             !add_only_member(shape, &member, &columns->place, column->offset, err)) {
             return false;
         }
@@ -186,7 +161,7 @@ static bool is_excepted(const struct map_columns *columns, struct str name)
 }
 
 /* "*" and "except": what an attribute is already made of stays as it is. */
-static bool bind_all(struct shape_binder *shape, const struct map_columns *columns, bool of_item,
+static bool bind_all(struct shape_binder *shape, const struct map_columns *columns,
                      struct error *err)
 {
     const struct map_relation *own = &shape->rows->relations[0];
@@ -202,7 +177,7 @@ static bool bind_all(struct shape_binder *shape, const struct map_columns *colum
         if (unlisted || is_excepted(columns, member.name) || has_member(shape, member.name)) {
             continue;
         }
-        if (!column_member(shape, &slot, columns, of_item, &member, err)) {
+        if (!column_member(shape, &slot, columns, &member, err)) {
             return false;
         }
         add_member(shape, &member);
@@ -211,15 +186,14 @@ static bool bind_all(struct shape_binder *shape, const struct map_columns *colum
 }
 
 static bool bind_columns(struct shape_binder *shape, const struct map_body *body, bool every,
-                         bool of_item, struct error *err)
+                         struct error *err)
 {
     const struct map_columns *columns = &body->columns;
     bool is_every = columns->kind == MAP_COLUMNS_ALL || columns->kind == MAP_COLUMNS_EXCEPT;
     if (columns->kind == MAP_COLUMNS_ABSENT || is_every != every) {
         return true;
     }
-    return every ? bind_all(shape, columns, of_item, err)
-                 : bind_listed(shape, columns, of_item, err);
+    return every ? bind_all(shape, columns, err) : bind_listed(shape, columns, err);
 }
 
 static bool bind_body_embeds(struct shape_binder *shape, const struct map_body *body,
@@ -244,18 +218,17 @@ static int compare_members(const void *a, const void *b)
 
 /* What is named goes before what "*" takes, whichever body it stands in. */
 static bool bind_bodies(struct shape_binder *shape, const struct map_body *const *bodies,
-                        size_t count, bool of_item, struct error *err)
+                        size_t count, struct error *err)
 {
-    struct assignment_rules rules = {.of_item = of_item};
     for (size_t i = 0; i < count; i++) {
-        if (!bind_assignments(shape, &bodies[i]->set, rules, err) ||
-            !bind_columns(shape, bodies[i], false, of_item, err) ||
+        if (!bind_assignments(shape, &bodies[i]->set, false, err) ||
+            !bind_columns(shape, bodies[i], false, err) ||
             !bind_body_embeds(shape, bodies[i], err)) {
             return false;
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (!bind_columns(shape, bodies[i], true, of_item, err)) {
+        if (!bind_columns(shape, bodies[i], true, err)) {
             return false;
         }
     }
@@ -268,7 +241,7 @@ static bool bind_bodies(struct shape_binder *shape, const struct map_body *const
 static bool check_key(const struct map_binder *binder, const struct map_item *item,
                       struct error *err)
 {
-    const struct key_schema *keys = &binder->table->keys;
+    const struct key_schema *keys = &binder->options->table->keys;
     for (size_t i = 0; i < item->key.count; i++) {
         struct str name = item->key.list[i].name;
         bool known = str_equal(name, keys->partition[0].name) ||
@@ -293,16 +266,14 @@ static bool bind_item(struct map_scope *rows, const struct map_entity *entity,
 {
     struct place_names names = {map_scope_resolve, rows};
     struct arena *arena = rows->binder->arena;
-    struct shape_binder shape = {.rows = rows};
-    struct assignment_rules rules = {.is_key = true, .of_item = true};
+    struct shape_binder shape = {.rows = rows, .of_item = true};
     const struct map_body *bodies[] = {&entity->body, &item->body};
     if (!check_key(rows->binder, item, err) ||
-        (entity->when != NULL &&
-         !place_condition(&entity->when_place, entity->when, &names, arena, &out->whens[0], err)) ||
-        (item->when != NULL &&
-         !place_condition(&item->when_place, item->when, &names, arena, &out->whens[1], err)) ||
-        !bind_assignments(&shape, &item->key, rules, err) ||
-        !bind_bodies(&shape, bodies, 2, true, err)) {
+        (entity->when.json != NULL &&
+         !place_condition(&entity->when, &names, arena, &out->whens[0], err)) ||
+        (item->when.json != NULL &&
+         !place_condition(&item->when, &names, arena, &out->whens[1], err)) ||
+        !bind_assignments(&shape, &item->key, true, err) || !bind_bodies(&shape, bodies, 2, err)) {
         return false;
     }
     out->members = shape.list;
@@ -328,7 +299,7 @@ static bool bind_embed(const struct map_binder *binder, const struct map_embed *
     const struct map_body *body = &embed->body;
     out->embed = embed;
     if (!map_scope_open(&rows, err) || !map_scope_check_policies(&rows, err) ||
-        !bind_bodies(&shape, &body, 1, false, err) || !bind_embeds(&rows, &out->rows, err)) {
+        !bind_bodies(&shape, &body, 1, err) || !bind_embeds(&rows, &out->rows, err)) {
         return false;
     }
     if (embed->kind != MAP_EMBED_ROWS && shape.count != 1) {
@@ -382,11 +353,11 @@ static bool bind_entity(const struct map_binder *binder, const struct map_entity
     return true;
 }
 
-bool map_bind(const struct map *map, const struct table_desc *table,
-              const struct map_catalogue *catalogue, struct arena *arena,
+bool map_bind(const struct map_bind_options *options, struct arena *arena,
               const struct map_binding **out, struct error *err)
 {
-    struct map_binder binder = {table, catalogue, arena};
+    struct map_binder binder = {options, arena};
+    const struct map *map = options->map;
     struct map_bound_entity *entities = arena_zero(arena, map->entity_count * sizeof *entities);
     for (size_t i = 0; i < map->entity_count; i++) {
         if (!bind_entity(&binder, &map->entities[i], &entities[i], err)) {

@@ -3,111 +3,6 @@
 #include "engine/base/buffer.h"
 #include "engine/base/hash.h"
 #include "plans/map_internal.h"
-#include "plans/template.h"
-
-#include <string.h>
-
-struct map_reader map_reader_member(const struct map_reader *reader, const char *name)
-{
-    struct str text = {name, strlen(name)};
-    return (struct map_reader){place_member(reader->place, text, reader->arena),
-                               json_member(reader->json, name), reader->arena};
-}
-
-struct map_reader map_reader_at(const struct map_reader *reader, const struct json *json,
-                                size_t index)
-{
-    return (struct map_reader){place_element(reader->place, index, reader->arena), json,
-                               reader->arena};
-}
-
-/* Before the columns are known every path could be one. */
-static int resolve_any(void *context, struct path path, size_t *used, struct error *err)
-{
-    (void)context;
-    (void)path;
-    (void)err;
-    *used = 1;
-    return 0;
-}
-
-static const struct place_names any_names = {resolve_any, NULL};
-
-bool map_read_sql(const struct map_reader *member, struct map_sql *out, struct error *err)
-{
-    if (member->json == NULL) {
-        return true;
-    }
-    out->place = member->place;
-    out->offset = member->json->offset;
-    return place_text(&member->place, member->json, &out->text, err);
-}
-
-bool map_read_condition(const struct map_reader *member, const struct json **out,
-                        struct place *place, struct error *err)
-{
-    if (member->json == NULL) {
-        return true;
-    }
-    const struct expr *expr;
-    *out = member->json;
-    *place = member->place;
-    return place_condition(&member->place, member->json, &any_names, member->arena, &expr, err);
-}
-
-/* {"value": ..., "when": ...} is a conditional value; any other object is a template. */
-static bool is_conditional(const struct json *json)
-{
-    return json->kind == JSON_OBJECT && json->count == 2 && json_member(json, "value") != NULL &&
-           json_member(json, "when") != NULL;
-}
-
-static bool read_assignment(const struct map_reader *reader, struct map_assignment *out,
-                            struct error *err)
-{
-    *out = (struct map_assignment){
-        .name = reader->json->name, .place = reader->place, .value = reader->json};
-    if (out->name.len == 0) {
-        return place_error(&reader->place, reader->json->offset, err, "an attribute name is empty");
-    }
-    if (is_conditional(reader->json)) {
-        struct map_reader value = map_reader_member(reader, "value");
-        struct map_reader when = map_reader_member(reader, "when");
-        out->value = value.json;
-        out->place = value.place;
-        if (!map_read_condition(&when, &out->when, &out->when_place, err)) {
-            return false;
-        }
-    }
-    struct template_options options = {
-        .place = out->place, .names = any_names, .drop_missing = true};
-    const struct template *template;
-    return template_parse(out->value, &options, reader->arena, &template, err);
-}
-
-bool map_read_assignments(const struct map_reader *member, struct map_assignments *out,
-                          struct error *err)
-{
-    if (member->json == NULL) {
-        return true;
-    }
-    if (!place_expect(&member->place, member->json, JSON_OBJECT, err)) {
-        return false;
-    }
-    size_t count = member->json->count;
-    struct map_assignment *list = arena_zero(member->arena, (count + 1) * sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        const struct json *json = &member->json->items[i];
-        struct map_reader reader = {place_member(member->place, json->name, member->arena), json,
-                                    member->arena};
-        if (!read_assignment(&reader, &list[i], err)) {
-            return false;
-        }
-    }
-    out->list = list;
-    out->count = count;
-    return true;
-}
 
 static bool read_key(const struct map_reader *reader, struct map_assignments *out,
                      struct error *err)
@@ -121,7 +16,7 @@ static bool read_key(const struct map_reader *reader, struct map_assignments *ou
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {
-        if (out->list[i].when != NULL) {
+        if (out->list[i].when.json != NULL) {
             return place_error(&out->list[i].place, out->list[i].value->offset, err,
                                "a key attribute has no \"when\"; put it beside \"key\"");
         }
@@ -140,8 +35,7 @@ static bool read_item(const struct map_reader *reader, struct map_embed_list *em
     out->place = reader->place;
     out->offset = reader->json->offset;
     struct map_reader when = map_reader_member(reader, "when");
-    return read_key(reader, &out->key, err) &&
-           map_read_condition(&when, &out->when, &out->when_place, err) &&
+    return read_key(reader, &out->key, err) && map_read_condition(&when, &out->when, err) &&
            map_read_body(reader, embeds, &out->body, err);
 }
 
@@ -187,32 +81,46 @@ static bool read_items(const struct map_reader *entity, struct map_embed_list *e
     return true;
 }
 
+/* What is read of an entity besides its items. */
+static bool read_entity_rows(const struct map_reader *reader, struct map_embed_list *embeds,
+                             struct map_entity *out, struct error *err)
+{
+    struct map_reader name = map_reader_member(reader, "name");
+    struct map_reader where = map_reader_member(reader, "where");
+    struct map_reader when = map_reader_member(reader, "when");
+    return (name.json == NULL || place_text(&name.place, name.json, &out->name, err)) &&
+           map_read_rows(reader, &out->rows, err) && map_read_sql(&where, &out->where, err) &&
+           map_read_condition(&when, &out->when, err) &&
+           map_read_body(reader, embeds, &out->body, err);
+}
+
 static bool read_entity(const struct map_reader *reader, struct map_entity *out, struct error *err)
 {
     static const char *const names[] = {"name",    "from",  "where", "when",  "key",    "set",
                                         "columns", "items", "join",  "embed", "policy", NULL};
-    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
-        !place_members(&reader->place, reader->json, names, err)) {
-        return false;
-    }
-    struct map_reader name = map_reader_member(reader, "name");
-    struct map_reader where = map_reader_member(reader, "where");
-    struct map_reader when = map_reader_member(reader, "when");
     struct map_embed_list embeds = {0};
-    out->offset = reader->json->offset;
-    if ((name.json != NULL && !place_text(&name.place, name.json, &out->name, err)) ||
-        !map_read_rows(reader, &out->rows, err) || !map_read_sql(&where, &out->where, err) ||
-        !map_read_condition(&when, &out->when, &out->when_place, err) ||
-        !map_read_body(reader, &embeds, &out->body, err) ||
-        !read_items(reader, &embeds, out, err)) {
+    if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err) ||
+        !place_members(&reader->place, reader->json, names, err) ||
+        !read_entity_rows(reader, &embeds, out, err) || !read_items(reader, &embeds, out, err)) {
         return false;
     }
+    out->offset = reader->json->offset;
     out->rows.embeds = embeds.list;
     out->rows.embed_count = embeds.count;
     if (out->name.len == 0) {
         out->name = out->rows.from.as.len > 0 ? out->rows.from.as : out->rows.from.table;
     }
     return true;
+}
+
+static bool has_entity(const struct map_entity *entities, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(entities[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool read_entities(const struct map_reader *root, struct map *out, struct error *err)
@@ -230,12 +138,10 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
         if (!read_entity(&entity, &entities[i], err)) {
             return false;
         }
-        for (size_t k = 0; k < i; k++) {
-            if (str_equal(entities[k].name, entities[i].name)) {
-                return place_error(&entity.place, entity.json->offset, err,
-                                   "two entities are called %.*s: give one a \"name\"",
-                                   STR_ARG(entities[i].name));
-            }
+        if (has_entity(entities, i, entities[i].name)) {
+            return place_error(&entity.place, entity.json->offset, err,
+                               "two entities are called %.*s: give one a \"name\"",
+                               STR_ARG(entities[i].name));
         }
     }
     out->entities = entities;
@@ -243,30 +149,42 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
     return true;
 }
 
+static void write_scalar(const struct json *json, struct buffer *out)
+{
+    switch (json->kind) {
+    case JSON_STRING:
+        json_write_string(out, json->text);
+        break;
+    case JSON_NUMBER:
+        buffer_add(out, json->text);
+        break;
+    case JSON_BOOL:
+        buffer_add(out, json->boolean ? STR("true") : STR("false"));
+        break;
+    default:
+        buffer_add(out, STR("null"));
+        break;
+    }
+}
+
 /* The tree without comments and white space. Members keep their order: joins are made in it. */
 static void write_canonical(const struct json *json, struct buffer *out)
 {
-    if (json->kind == JSON_STRING) {
-        json_write_string(out, json->text);
+    bool object = json->kind == JSON_OBJECT;
+    if (!object && json->kind != JSON_ARRAY) {
+        write_scalar(json, out);
         return;
     }
-    if (json->kind != JSON_ARRAY && json->kind != JSON_OBJECT) {
-        buffer_add(out, json->kind == JSON_NUMBER ? json->text
-                        : json->kind == JSON_NULL ? STR("null")
-                        : json->boolean           ? STR("true")
-                                                  : STR("false"));
-        return;
-    }
-    buffer_add_char(out, json->kind == JSON_ARRAY ? '[' : '{');
+    buffer_add_char(out, object ? '{' : '[');
     for (size_t i = 0; i < json->count; i++) {
-        if (json->kind == JSON_OBJECT) {
+        if (object) {
             json_write_string(out, json->items[i].name);
             buffer_add_char(out, ':');
         }
         write_canonical(&json->items[i], out);
         buffer_add_char(out, ',');
     }
-    buffer_add_char(out, json->kind == JSON_ARRAY ? ']' : '}');
+    buffer_add_char(out, object ? '}' : ']');
 }
 
 static struct str map_hash(const struct json *json, struct arena *arena)
