@@ -3,6 +3,7 @@
 dynalite has neither transactions nor UpdateTable for indexes, and does not tell the item that a condition met;
 moto has all of them, and checks no signature.
 """
+import contextlib
 import http.client
 import http.server
 import json
@@ -99,11 +100,13 @@ class Proxy:
     """Stands before a server, counts operations, and lets a test step between.
 
     before(operation, body) may return (status, bytes) as the reply, so that the server hears nothing;
-    after(operation, body, status, content) may return False, so that the client hears nothing: its connection ends."""
+    after(operation, body, status, content) may return False, so that the client hears nothing: its connection ends.
+    single: one request at a time comes through to the server (moto is not atomic between its threads)."""
 
-    def __init__(self, server, before=None, after=None):
+    def __init__(self, server, before=None, after=None, single=False):
         self.server = server
         self.before, self.after = before, after
+        self.turn = threading.Lock() if single else contextlib.nullcontext()
         self.counts = {}
         self.lock = threading.Lock()
 
@@ -165,7 +168,8 @@ class Proxy:
                 with proxy.lock:
                     proxy.counts[operation] = proxy.counts.get(operation, 0) + 1
                 instead = proxy.before(operation, body) if proxy.before else None
-                status, content, extra = (*instead, {}) if instead else self.forward(body)
+                with proxy.turn:
+                    status, content, extra = (*instead, {}) if instead else self.forward(body)
                 if proxy.after and proxy.after(operation, body, status, content) is False:
                     self.close_connection = True
                     return

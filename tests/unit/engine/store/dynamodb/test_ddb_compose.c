@@ -88,6 +88,22 @@ START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
 }
 END_TEST
 
+/* Else what somebody adds between reading and deleting would go with the item. */
+START_TEST(an_item_is_unchanged_without_what_others_have)
+{
+    struct arena *arena = arena_new();
+    struct composer composer = {.name_count = 0};
+    compose_know(&composer, item_of(ITEM(",\"A\":{\"S\":\"a\"},\"B\":{\"S\":\"b\"}"), arena));
+    compose_know(&composer, (struct value){NULL, 0});
+    compose_begin(&composer, STR("T"));
+    compose_unchanged(&composer, &keys, item_of(ITEM(",\"A\":{\"S\":\"a\"}"), arena), false);
+    expect(&composer.condition, "attribute_exists(#0) AND #1=:0 AND attribute_not_exists(#2)",
+           "an attribute known of another item");
+    composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("engine/store/dynamodb/ddb_compose");
@@ -95,6 +111,7 @@ int main(void)
     tcase_add_loop_test(expressions, a_change_is_written_as_the_table_says, 0,
                         sizeof changes / sizeof *changes);
     tcase_add_test(expressions, a_wide_item_is_compared_as_far_as_an_expression_goes);
+    tcase_add_test(expressions, an_item_is_unchanged_without_what_others_have);
     suite_add_tcase(suite, expressions);
     return suite_run(suite);
 }
