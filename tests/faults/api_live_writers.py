@@ -27,6 +27,7 @@ import refold  # noqa: E402
 
 WRITERS = 4
 ITEMS = 150
+SHARE = {"dynalite": 1, "moto": 4}  # moto is slow: so many times fewer operations
 OLD, NEW = "C", "N"
 UPPER = {"name": "upper", "where": "SK = 'ITEM'", "set": {"Upper": "${upper(Name)}"}}
 REKEY = {"name": "rekey", "where": "begins_with(PK, 'C#') AND SK = 'ITEM'", "rekey": {"PK": "N#${after(PK, '#')}"}}
@@ -214,7 +215,7 @@ def run_one(server, name, steps, given):
         with open(os.path.join(folder, "plans", "0001_plan.json"), "w", encoding="ascii") as out:
             json.dump({"steps": steps}, out)
         options = [proxy.table(name), "--plans", os.path.join(folder, "plans"), "--state", os.path.join(folder, "state"), "--segments", "8"]
-        threads = scene.start(given.operations)
+        threads = scene.start(given.operations // SHARE[server.kind])
         rounds = 1
         try:
             refold.run("apply", *options)
