@@ -106,6 +106,12 @@ class Wire(Case):
             self.assertEqual([json.loads(reply["content"]) for reply in replies], [{"n": n} for n in range(size)])
             self.assertEqual(len(stub.requests), 2 * size)
 
+    def test_a_refusal_cut_within_its_header_is_no_reply(self):
+        head = Reply(b"", status=400).wire("Mon, 01 Jan 2026 00:00:00 GMT")
+        with Stub(first_time(lambda n: Reply(b"", status=400, cut=n))) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(len(head))])
+            self.check_all(replies, reply="ok", attempts=2, unsure=True)
+
     def test_a_reply_without_length_may_end_early(self):
         body = json.dumps({"n": 0, "text": "x" * 40}).encode()
         with Stub(first_time(lambda n: Reply(body[:n], length=False, crc=NONE))) as stub:

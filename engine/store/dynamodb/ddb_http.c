@@ -29,6 +29,7 @@ struct slot {
     struct buffer head;
     struct buffer body;
     bool busy;
+    bool head_ended; /* the reply's header came to its blank line */
     unsigned sends;
     void *tag;
 };
@@ -62,6 +63,15 @@ static size_t keep_bytes(const char *bytes, size_t size, size_t count, void *con
         return 0;
     }
     buffer_add(&slot->body, (struct str){bytes, len});
+    return len;
+}
+
+/* A connection that ends within the header is a reply without a body to libcurl. */
+static size_t note_line(const char *bytes, size_t size, size_t count, void *context)
+{
+    struct slot *slot = context;
+    size_t len = size * count;
+    slot->head_ended = len > 0 && (bytes[0] == '\r' || bytes[0] == '\n');
     return len;
 }
 
@@ -125,6 +135,8 @@ static void set_options(struct slot *slot, const struct ddb_account *account)
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, note_line);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_send);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
@@ -294,6 +306,7 @@ void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
     add_lines(slot, key, target, date);
     slot->body.len = 0;
     slot->sends = 0;
+    slot->head_ended = false;
     slot->tag = tag;
     slot->busy = true;
     http->in_flight++;
@@ -340,7 +353,8 @@ static void read_reply(struct slot *slot, struct arena *arena, struct ddb_arriva
     out->status = (int)status;
     out->date_s = status == 200 ? 0 : date_of(slot->easy);
     /* A gateway before the server refuses with a page of its own. */
-    if (!whole && (status == 200 || crc.len > 0)) {
+    bool refused_whole = slot->head_ended && status != 200 && crc.len == 0;
+    if (!slot->head_ended || (!whole && !refused_whole)) {
         out->transport = DDB_BROKE_OFF;
         out->what = "the reply is not whole, or fails its checksum";
     }
