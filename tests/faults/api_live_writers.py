@@ -244,7 +244,7 @@ def run_one(server, name, steps, given):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--operations", type=int, default=3000)
+    options.add_argument("--operations", type=int, default=2000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", default="", help="part of SERVER.PLAN")
     given = options.parse_args()

@@ -63,13 +63,15 @@ void compose_exists(struct composer *composer, const struct key_schema *keys, bo
 void compose_know(struct composer *composer, struct value item);
 
 /* That the item stands as `before`, and has none of the attributes that are known of other items: a
- * condition cannot ask for all that somebody may have added meanwhile. Values beyond what an expression may hold are left out; with
- * `loose`, also sets, lists and maps (for servers that compare them by their order). */
+ * condition cannot ask for all that somebody may have added meanwhile. Values beyond what an
+ * expression may hold are left out; with `loose`, also sets, lists and maps (for servers that
+ * compare them by their order). */
 void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose);
 
 /* What turns `before` into `after`, under the condition that what `before` has stands: what changes
- * first, then what else fits. An attribute that somebody adds meanwhile stays. False where the changes alone do not fit. */
+ * first, then what else fits. An attribute that somebody adds meanwhile stays. False where the
+ * changes alone do not fit. */
 bool compose_change(struct composer *composer, const struct key_schema *keys, struct value before,
                     struct value after, bool loose);
 
