@@ -6,6 +6,7 @@
 #include "migrate/runner_compile.h"
 #include "migrate/runner_report.h"
 #include "migrate/runner_session.h"
+#include "migrate/sweep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +16,13 @@ static const struct option options[] = {
     {"plans", "DIR", "the folder of plans (default plans)"},
     {"to", "VERSION", "apply up to and with this version (default: all)"},
     {"dry-run", NULL, "say what would happen; nothing is written to the table"},
+    {"sweep", NULL, "put the newest applied plan through the table again until it writes nothing"},
+    {"from", "VERSION", "with --sweep: begin with this plan, not the newest"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
+    {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
 };
 
 /* Plans that are to run, each compiled against the table that the ones before leave. */
@@ -142,17 +146,30 @@ static bool apply(struct runner_session *session, struct error *err)
         !find_pending(session, &plans, &pending, err)) {
         return false;
     }
+    if (invocation_flag(invocation, "sweep")) {
+        return sweep(session, &plans, &pending.plans, err);
+    }
     if (invocation_flag(invocation, "dry-run")) {
         return dry_run(session, &pending.plans, pending.stages, err);
     }
     return apply_all(session, &pending, err);
 }
 
+static bool check_options(const struct invocation *invocation, struct error *err)
+{
+    bool sweeps = invocation_flag(invocation, "sweep");
+    if (sweeps && invocation_flag(invocation, "dry-run")) {
+        return error_set(err, ERROR_USAGE, "--sweep and --dry-run do not go together");
+    }
+    return sweeps || invocation_text(invocation, "from") == NULL ||
+           error_set(err, ERROR_USAGE, "--from needs --sweep");
+}
+
 static bool run(struct invocation *invocation, struct error *err)
 {
     struct runner_session session = {.invocation = invocation};
     enum store_mode mode = invocation_flag(invocation, "dry-run") ? STORE_READ : STORE_WRITE;
-    bool ok = runner_session_options(invocation, &session, err) &&
+    bool ok = check_options(invocation, err) && runner_session_options(invocation, &session, err) &&
               runner_session_open(invocation, mode, &session, err) &&
               runner_session_check_import(&session, err) && apply(&session, err);
     runner_session_close(&session);
@@ -161,7 +178,7 @@ static bool run(struct invocation *invocation, struct error *err)
 
 const struct command command_apply = {
     .name = "apply",
-    .synopsis = "TABLE [--plans DIR] [--to VERSION] [--dry-run]",
+    .synopsis = "TABLE [--plans DIR] [--to VERSION] [--dry-run] [--sweep]",
     .summary = "Run the plans that are pending.",
     .details =
         "Runs each plan that is not applied yet, oldest first. A run that was interrupted, by a\n"
@@ -173,6 +190,12 @@ const struct command command_apply = {
         "\n"
         "With --dry-run the table is only read. Exit 4: changes are pending; 3: there are\n"
         "problems; 0: nothing to do.\n"
+        "\n"
+        "--sweep is for tables that others write while a plan is applied: it meets the items that\n"
+        "they created or put back where the pass had been, round by round until one writes\n"
+        "nothing. Run it once they write as the plan wants. Where several plans were applied\n"
+        "meanwhile, --from names the first; a plan that a later one has overruled is no\n"
+        "candidate, as it would undo that at first.\n"
         "\n"
         "--to VERSION runs plans up to that version, it included. A version below what is\n"
         "applied is refused: see 'refold help rollback'.",

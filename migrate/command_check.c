@@ -315,7 +315,10 @@ static bool check_with_table(struct invocation *invocation, struct store *store,
 static bool run(struct invocation *invocation, struct error *err)
 {
     /* A table that was not imported yet is no reason to leave plans unchecked. */
-    bool exists = invocation->table != NULL && target_exists(invocation->table);
+    bool exists = false;
+    if (invocation->table != NULL && !target_exists(invocation->table, &exists, err)) {
+        return false;
+    }
     if (invocation->table != NULL && !exists) {
         (void)fprintf(invocation->messages, "%s does not exist: the plans' keys are not checked\n",
                       invocation->table);

@@ -17,6 +17,7 @@ static const struct option options[] = {
     {"map", "FILE", "how rows become items; goes with a database"},
     {"partition", "NAME:TYPE", "partition key of a new table (default PK:S)"},
     {"sort", "NAME:TYPE", "sort key of a new table (default SK:S)"},
+    {"create", NULL, "make a table on a server that does not exist; a file is always made"},
     {"dry-run", NULL, "derive and check everything, write nothing"},
     {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
     {"rejects", "FILE", "go on without rows that give no item; they are written there"},
@@ -64,7 +65,8 @@ static bool open_all(struct import_job *job, struct error *err)
 {
     struct invocation *invocation = job->invocation;
     const struct import_options *wanted = &job->options;
-    struct import_wish wish = {wanted->map, wanted->partition, wanted->sort};
+    struct import_wish wish = {wanted->map, wanted->partition, wanted->sort,
+                               invocation_flag(invocation, "create")};
     struct import_make_options make = {wanted->temp_dir, wanted->memory_bytes};
     struct import_rejects_options rejects = {wanted->rejects,
                                              wanted->dry_run ? invocation->messages : NULL};
@@ -117,7 +119,7 @@ static bool write_record(struct import_job *job, struct error *err)
     struct import_record *record = &job->record;
     record->loading = true;
     record->created = !job->table.exists;
-    record->was_empty = job->table.desc.item_count == 0 && !job->table.resumes;
+    record->was_empty = job->table.is_empty && !job->table.resumes;
     record->map = job->options.map == NULL ? STR("") : job->options.map->hash;
     record->source = job->source->name;
     record->snapshot = job->source->snapshot;
@@ -208,7 +210,7 @@ static bool run_job(struct import_job *job, struct error *err)
     if (!open_all(job, err) || !sort(job, err)) {
         return false;
     }
-    bool empty = job->table.desc.item_count == 0 && !job->table.resumes;
+    bool empty = job->table.is_empty && !job->table.resumes;
     bool ok = job->options.dry_run ? rehearse(job, err) : empty ? load(job, err) : merge(job, err);
     return ok && import_rejects_keep(job->rejects, err);
 }

@@ -15,6 +15,7 @@ static const struct option options[] = {
     {"segments", "N", "parts that the table is read in (default 64)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
+    {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
 };
 
 /* Records that are to go, newest first. */

@@ -3,7 +3,9 @@
 #include "importers/jsonl/jsonl_source.h"
 #include "importers/postgres/pg_source.h"
 #include "migrate/files.h"
+#include "migrate/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 64, MEMORY_MAX_MB = 1 << 20 };
@@ -40,6 +42,9 @@ const char *import_temp_dir(const struct invocation *invocation, const char *wan
     }
     if (environment != NULL && environment[0] != '\0') {
         return environment;
+    }
+    if (!target_is_file(invocation->table)) {
+        return P_tmpdir;
     }
     const char *colon =
         strncmp(invocation->table, "file:", 5) == 0 ? invocation->table + 5 : invocation->table;

@@ -117,6 +117,9 @@ static const char *file_of(const struct invocation *invocation)
 
 static void remove_files(const struct invocation *invocation)
 {
+    if (!target_is_file(invocation->table)) {
+        return;
+    }
     static const char *const suffixes[] = {"", "-lock", "-run"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         struct str path = arena_format(invocation->arena, "%s%s", file_of(invocation), suffixes[i]);
@@ -134,6 +137,26 @@ static void close_handles(struct import_table *table)
     table->store = NULL;
 }
 
+/* Counts may be estimates: what tells is whether there is an item. */
+static bool look_for_items(struct import_table *table, struct error *err)
+{
+    struct page page = {.last = false};
+    struct page_limits limits = {.items = 0};
+    struct arena *arena = arena_new();
+    struct str cursor = STR("");
+    bool ok = true;
+    while (ok && page.count == 0 && !page.last) {
+        ok = store_read_page(table->reader, (struct segment){0, 1}, cursor, &limits, &page, err);
+        if (ok) {
+            cursor = arena_copy(arena, page.cursor);
+            store_release(table->reader);
+        }
+    }
+    table->is_empty = page.count == 0;
+    arena_free(arena);
+    return ok;
+}
+
 static bool open_standing(struct invocation *invocation, bool writes, struct import_table *table,
                           struct error *err)
 {
@@ -142,30 +165,44 @@ static bool open_standing(struct invocation *invocation, bool writes, struct imp
            (!writes || store_lease_take(table->store, ledger_who(invocation->arena).ptr, err)) &&
            store_reader_open(table->store, &table->reader, err) &&
            store_describe(table->store, invocation->arena, &table->desc, err) &&
+           look_for_items(table, err) &&
            import_state_read(table->reader, invocation->arena, &table->last, &table->has_last, err);
 }
 
-/* A table that a broken-off import has made holds nothing that anybody relies on: it is made anew.
- */
-static void forget_half_made(struct invocation *invocation, bool writes, struct import_table *table)
+static bool find_table(const struct invocation *invocation, const struct import_wish *wish,
+                       bool *exists, struct error *err)
 {
-    if (!table->exists || !table->last.loading || !table->last.created) {
-        return;
+    if (!target_exists(invocation->table, exists, err)) {
+        return false;
     }
-    close_handles(table);
-    if (writes) {
-        remove_files(invocation);
+    return *exists || wish->create || target_is_file(invocation->table) ||
+           error_set(err, ERROR_STORE, "%s does not exist\nhint: --create makes it",
+                     invocation->table);
+}
+
+/* A file that an import made and did not fill holds nothing that anybody relies on: it is made
+ * anew. A table on a server stays, and is emptied. */
+static void drop_unfinished(const struct invocation *invocation, bool writes,
+                            struct import_table *table)
+{
+    bool is_file = target_is_file(invocation->table);
+    if (is_file && table->last.loading && table->last.created) {
+        close_handles(table);
+        if (writes) {
+            remove_files(invocation);
+        }
+        *table = (struct import_table){.is_empty = true};
     }
-    *table = (struct import_table){.exists = false};
 }
 
 bool import_table_open(struct invocation *invocation, const struct import_wish *wish, bool writes,
                        struct import_table *out, struct error *err)
 {
-    struct import_table table = {.exists = target_exists(invocation->table)};
-    bool ok = !table.exists || open_standing(invocation, writes, &table, err);
+    struct import_table table = {.is_empty = true};
+    bool ok = find_table(invocation, wish, &table.exists, err) &&
+              (!table.exists || open_standing(invocation, writes, &table, err));
     if (ok) {
-        forget_half_made(invocation, writes, &table);
+        drop_unfinished(invocation, writes, &table);
         ok = table.exists ? check_standing(&table.desc, wish, err)
                           : describe_new(wish, &table.desc, err);
     }
@@ -198,6 +235,7 @@ bool import_table_make(struct invocation *invocation, struct import_table *table
         return create(invocation, table, options, err);
     }
     if (table->last.loading && table->last.was_empty) {
+        table->is_empty = true;
         return store_load_abort(table->store, err) &&
                store_describe(table->store, invocation->arena, &table->desc, err);
     }

@@ -17,11 +17,13 @@ struct import_wish {
     const struct map *map; /* NULL: none; its table may be absent */
     const char *partition; /* --partition; NULL: not given */
     const char *sort;      /* --sort */
+    bool create;           /* --create: a table on a server is made; files always are */
 };
 
 struct import_table {
     struct table_desc desc;
     bool exists;
+    bool is_empty;       /* it holds no item */
     struct store *store; /* NULL until it is opened or made */
     struct store_reader *reader;
     struct import_record last; /* of the last import into it, where has_last; else all zero */

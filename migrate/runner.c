@@ -16,6 +16,7 @@ struct run {
     const struct compiled_stages *stages;
     struct ledger_record *record;
     uint64_t undo_log; /* 0: no undo is kept */
+    bool sweeps;       /* the ledger's record is another, and stays as it is */
 };
 
 /* ---------------------------------------------------------------- the record */
@@ -98,7 +99,7 @@ static bool begin_pass(const struct run *run, struct error *err)
     }
     record->segments = session->segments;
     return ledger_next_pass(session->store, session->reader, &record->pass, err) &&
-           ledger_write(session->store, record, err);
+           (run->sweeps || ledger_write(session->store, record, err));
 }
 
 /* Verdicts that are durable are obeyed; else the table is read for them. */
@@ -235,8 +236,8 @@ bool runner_apply(struct runner_session *session, const struct plan *plan,
                   const struct compiled_stages *stages, struct ledger_record **out,
                   struct error *err)
 {
-    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version),
-                      plan->version};
+    struct run run = {session,       plan, stages, ledger_find(&session->ledger, plan->version),
+                      plan->version, false};
     if (run.record == NULL || !ledger_stands(run.record)) {
         run.record = arena_zero(session->arena, sizeof *run.record);
         begin_record(&run);
@@ -248,8 +249,71 @@ bool runner_apply(struct runner_session *session, const struct plan *plan,
 bool runner_roll_back(struct runner_session *session, const struct plan *plan,
                       const struct compiled_stages *stages, bool *failed, struct error *err)
 {
-    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version), 0};
+    struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version),
+                      0,       false};
     assert(run.record != NULL && run.record->state == RUN_ROLLING_BACK);
     clear_faults(run.record, session->arena);
     return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
+}
+
+/* ---------------------------------------------------------------- sweeping */
+
+/* The pass of a stage once more, from the start. What an earlier sweep kept is forgotten. */
+static bool sweep_stage(const struct run *run, const struct ledger_record *record, bool *failed,
+                        struct error *err)
+{
+    struct runner_session *session = run->session;
+    run->record->pass = 0;
+    return ledger_settle(session->store, session->reader, record, err) &&
+           run_pass(run, &run->stages->list[run->record->stage], failed, err);
+}
+
+static bool sweep_stages(const struct run *run, const struct ledger_record *record, bool *failed,
+                         struct error *err)
+{
+    for (size_t i = 0; i < run->stages->count && !*failed; i++) {
+        run->record->stage = (uint32_t)i;
+        if (runner_session_stopped(run->session)) {
+            return error_set(err, ERROR_STOPPED, "stopped");
+        }
+        if (run->stages->list[i].pass != NULL && !sweep_stage(run, record, failed, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t add_written(const struct ledger_record *swept, struct ledger_record *record)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < swept->step_count; i++) {
+        record->steps[i].earlier += swept->steps[i].counts.written;
+        sum += swept->steps[i].counts.written;
+    }
+    return sum;
+}
+
+bool runner_sweep(struct runner_session *session, const struct plan *plan,
+                  const struct compiled_stages *stages, struct runner_swept *out, struct error *err)
+{
+    struct ledger_record *record = ledger_find(&session->ledger, plan->version);
+    assert(record != NULL && record->state == RUN_APPLIED);
+    assert(record->step_count == stages->step_count);
+    struct ledger_record swept = *record;
+    struct run run = {session, plan, stages, &swept, plan->version, true};
+    *out = (struct runner_swept){.written = 0};
+    clear_faults(&swept, session->arena);
+    bool failed = false;
+    for (uint64_t more = 1; more > 0 && !failed; out->written += more, out->rounds++) {
+        swept.steps = runner_steps(stages, session->arena);
+        if (!sweep_stages(&run, record, &failed, err)) {
+            return error_wrap(err, "%s", plan->file);
+        }
+        more = add_written(&swept, record);
+        if (!ledger_settle(session->store, session->reader, record, err)) {
+            return false;
+        }
+    }
+    out->record = swept;
+    return true;
 }

@@ -26,6 +26,20 @@ MUST_CHECK bool runner_roll_back(struct runner_session *session, const struct pl
                                  const struct compiled_stages *stages, bool *failed,
                                  struct error *err);
 
+/* What a sweep came to. */
+struct runner_swept {
+    uint64_t rounds;
+    uint64_t written;            /* by all steps in all rounds */
+    struct ledger_record record; /* counts of the last round, and its item errors */
+};
+
+/* Runs the passes of an applied plan again, round by round until one writes nothing or meets item
+ * errors: so items are met that others created or put back where a pass had been already. Table
+ * steps are left out. A sweep that was interrupted is begun anew. ERROR_STOPPED: asked to. */
+MUST_CHECK bool runner_sweep(struct runner_session *session, const struct plan *plan,
+                             const struct compiled_stages *stages, struct runner_swept *out,
+                             struct error *err);
+
 /* Steps with their labels and no counts yet. */
 struct ledger_step *runner_steps(const struct compiled_stages *stages, struct arena *arena);
 

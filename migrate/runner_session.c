@@ -37,6 +37,7 @@ bool runner_session_options(struct invocation *invocation, struct runner_session
     }
     out->workers = (unsigned)workers;
     out->segments = (uint32_t)segments;
+    out->state_dir = invocation_text(invocation, "state");
     out->wanted_temp_dir = invocation_text(invocation, "temp");
     out->temp_dir = choose_temp_dir(out->wanted_temp_dir);
     return true;
@@ -50,7 +51,8 @@ bool runner_session_describe(struct runner_session *session, struct error *err)
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
-    struct store_options options = {.mode = mode, .temp_dir = session->wanted_temp_dir};
+    struct store_options options = {
+        .mode = mode, .temp_dir = session->wanted_temp_dir, .state_dir = session->state_dir};
     session->invocation = invocation;
     session->arena = invocation->arena;
     if (!target_open(invocation->table, &options, &session->store, err)) {

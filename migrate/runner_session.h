@@ -24,6 +24,7 @@ struct runner_session {
     uint32_t segments; /* of passes that begin now */
     uint64_t max_item_errors;
     const char *temp_dir;        /* --temp, else $TMPDIR, else /tmp */
+    const char *state_dir;       /* --state; NULL: the store has its own choice */
     const char *wanted_temp_dir; /* --temp; NULL: the store has its own choice */
 };
 

@@ -4,61 +4,19 @@
 #include "engine/base/buffer.h"
 
 /* Attributes that a finding names. */
-enum { NAMED_MAX = 5 };
+enum { NAMED_MAX = 5, PAGE_ITEMS = 1000 };
 
-/* A table read item by item. */
-struct side {
-    struct store *store;
-    struct store_reader *reader;
-    struct page page;
-    size_t at; /* in the page */
-    struct buffer cursor;
-    struct buffer order; /* of the item at hand */
-    struct value item;   /* missing: behind the last */
-    struct key key;
-};
-
+/* One table read page by page, and what the other has under the same keys. */
 struct walk {
     const struct table_comparison *comparison;
-    struct arena *arena; /* for one finding */
+    struct store_reader *readers[2]; /* of wanted, of found */
+    struct arena *page_arena;
+    struct arena *arena; /* of one finding */
     struct table_comparison_counts counts;
+    uint64_t met; /* items of `wanted` that have one of their key in `found` */
 };
 
-static bool next_page(struct side *side, struct error *err)
-{
-    struct page_limits limits = {0};
-    if (!store_read_page(side->reader, (struct segment){0, 1}, buffer_str(&side->cursor), &limits,
-                         &side->page, err)) {
-        return false;
-    }
-    side->cursor.len = 0;
-    buffer_add(&side->cursor, side->page.cursor);
-    side->at = 0;
-    return true;
-}
-
-static bool next_item(struct walk *walk, struct side *side, struct error *err)
-{
-    while (side->at == side->page.count) {
-        if (side->page.last) {
-            side->item = (struct value){NULL, 0};
-            return true;
-        }
-        if (atomic_load(walk->comparison->stop)) {
-            return error_set(err, ERROR_STOPPED, "interrupted");
-        }
-        if (!next_page(side, err)) {
-            return false;
-        }
-    }
-    side->item = side->page.items[side->at++].item;
-    side->order.len = 0;
-    if (!key_of_item(walk->comparison->keys, side->item, &side->key, err)) {
-        return false;
-    }
-    store_order_key(side->store, &side->key, &side->order);
-    return true;
-}
+enum { WANTED, FOUND };
 
 /* Adds the name of an attribute to "Name, Tier, …". */
 static void name_attribute(struct buffer *names, size_t *count, struct str name)
@@ -104,72 +62,93 @@ static void tell(struct walk *walk, const struct key *key, const char *what, str
     arena_reset(walk->arena);
 }
 
-/* <0: only wanted has the next item; >0: only found; 0: both. */
-static int next_order(const struct side *wanted, const struct side *found)
+static void compare_items(struct walk *walk, const struct key *key, struct value wanted,
+                          struct value found)
 {
-    if (value_is_missing(wanted->item) || value_is_missing(found->item)) {
-        return value_is_missing(wanted->item) ? 1 : -1;
+    if (value_is_missing(wanted)) {
+        tell(walk, key, "stands in the table, but nothing gives it", STR(""));
+        return;
     }
-    return str_compare(buffer_str(&wanted->order), buffer_str(&found->order));
-}
-
-static void compare_items(struct walk *walk, const struct side *wanted, const struct side *found)
-{
-    if (value_equal(wanted->item, found->item)) {
+    walk->met++;
+    if (value_equal(wanted, found)) {
         walk->counts.equal++;
         return;
     }
-    struct str names = differing(wanted->item, found->item, walk->arena);
-    tell(walk, &found->key, "differs in ", names);
+    struct str names = differing(wanted, found, walk->arena);
+    tell(walk, key, "differs in ", names);
 }
 
-/* Tells what the items at hand are to each other. */
-static void compare_next(struct walk *walk, const struct side *wanted, const struct side *found,
-                         int order)
+/* Looks up a page's keys in the other table. */
+static bool compare_page(struct walk *walk, int side, const struct page *page, struct error *err)
 {
-    if (order < 0) {
-        tell(walk, &wanted->key, "is missing", STR(""));
-    } else if (order > 0) {
-        tell(walk, &found->key, "stands in the table, but nothing gives it", STR(""));
-    } else {
-        compare_items(walk, wanted, found);
+    struct arena *arena = walk->page_arena;
+    struct key *keys = arena_alloc(arena, (page->count + 1) * sizeof *keys);
+    struct stored_item *others = arena_alloc(arena, (page->count + 1) * sizeof *others);
+    for (size_t i = 0; i < page->count; i++) {
+        if (!key_of_item(walk->comparison->keys, page->items[i].item, &keys[i], err)) {
+            return false;
+        }
     }
-    walk->counts.wanted += order <= 0 ? 1 : 0;
+    if (page->count > 0 &&
+        !store_get(walk->readers[1 - side], keys, page->count, arena, others, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < page->count; i++) {
+        if (side == FOUND) {
+            compare_items(walk, &keys[i], others[i].item, page->items[i].item);
+        } else if (value_is_missing(others[i].item)) {
+            tell(walk, &keys[i], "is missing", STR(""));
+        }
+    }
+    return true;
 }
 
-static bool compare_all(struct walk *walk, struct side *wanted, struct side *found,
-                        struct error *err)
+static bool walk_table(struct walk *walk, int side, struct error *err)
 {
-    bool ok = next_item(walk, wanted, err) && next_item(walk, found, err);
-    while (ok && !(value_is_missing(wanted->item) && value_is_missing(found->item))) {
-        int order = next_order(wanted, found);
-        compare_next(walk, wanted, found, order);
-        ok = (order > 0 || next_item(walk, wanted, err)) &&
-             (order < 0 || next_item(walk, found, err));
+    struct page_limits limits = {.items = PAGE_ITEMS};
+    struct page page = {.last = false};
+    struct buffer cursor = {0};
+    bool ok = true;
+    while (ok && !page.last) {
+        arena_reset(walk->page_arena);
+        ok = store_read_page(walk->readers[side], (struct segment){0, 1}, buffer_str(&cursor),
+                             &limits, &page, err) &&
+             compare_page(walk, side, &page, err);
+        if (ok) {
+            cursor.len = 0;
+            buffer_add(&cursor, page.cursor);
+            store_release(walk->readers[side]);
+        }
+        if (ok && atomic_load(walk->comparison->stop)) {
+            ok = error_set(err, ERROR_STOPPED, "interrupted");
+        }
     }
+    buffer_free(&cursor);
     return ok;
 }
 
-static void close_side(struct side *side)
+/* What is missing is looked for only where something is. */
+static bool compare_all(struct walk *walk, struct error *err)
 {
-    if (side->reader != NULL) {
-        store_reader_close(side->reader);
+    struct table_desc wanted;
+    if (!store_describe(walk->comparison->wanted, walk->page_arena, &wanted, err)) {
+        return false;
     }
-    buffer_free(&side->cursor);
-    buffer_free(&side->order);
+    walk->counts.wanted = wanted.item_count;
+    return walk_table(walk, FOUND, err) &&
+           (walk->met == walk->counts.wanted || walk_table(walk, WANTED, err));
 }
 
 bool table_compare(const struct table_comparison *comparison, struct table_comparison_counts *out,
                    struct error *err)
 {
-    struct walk walk = {.comparison = comparison, .arena = arena_new()};
-    struct side wanted = {.store = comparison->wanted};
-    struct side found = {.store = comparison->found};
-    bool ok = store_reader_open(wanted.store, &wanted.reader, err) &&
-              store_reader_open(found.store, &found.reader, err) &&
-              compare_all(&walk, &wanted, &found, err);
-    close_side(&wanted);
-    close_side(&found);
+    struct walk walk = {.comparison = comparison, .page_arena = arena_new(), .arena = arena_new()};
+    bool ok = store_reader_open(comparison->wanted, &walk.readers[WANTED], err) &&
+              store_reader_open(comparison->found, &walk.readers[FOUND], err) &&
+              compare_all(&walk, err);
+    store_reader_close(walk.readers[WANTED]);
+    store_reader_close(walk.readers[FOUND]);
+    arena_free(walk.page_arena);
     arena_free(walk.arena);
     if (ok) {
         *out = walk.counts;

@@ -1,4 +1,5 @@
-/* table_compare — two tables of the same keys, walked side by side in the store's order. */
+/* table_compare — two tables of the same keys: each is read, and its keys looked up in the other.
+ */
 #ifndef MIGRATE_TABLE_COMPARE_H
 #define MIGRATE_TABLE_COMPARE_H
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct table_comparison {
-    struct store *wanted; /* both open for reading at least */
+    struct store *wanted; /* whose count of items is exact; both open for reading at least */
     struct store *found;
     const struct key_schema *keys;
     const atomic_bool *stop;

@@ -1,5 +1,6 @@
 #include "migrate/target.h"
 
+#include "engine/store/dynamodb/ddb_store.h"
 #include "engine/store/lmdb/lmdb_store.h"
 
 #include <stddef.h>
@@ -12,9 +13,10 @@ static const struct kind {
     const char *suffix; /* or the whole text is the place, if it ends so; NULL: never */
     bool (*open)(const char *place, const struct store_options *options, struct store **out,
                  struct error *err);
-    bool is_file;
+    bool (*exists)(const char *place, bool *out, struct error *err); /* NULL: a file */
 } kinds[] = {
-    {"file:", ".refold", lmdb_store_open, true},
+    {"dynamodb:", NULL, ddb_store_open, ddb_store_exists},
+    {"file:", ".refold", lmdb_store_open, NULL},
 };
 
 /* The kind of a target and its place; NULL where it is none. */
@@ -42,7 +44,8 @@ bool target_open(const char *target, const struct store_options *options, struct
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
     if (kind == NULL) {
-        return error_set(err, ERROR_USAGE, "'%s' is no table: expected NAME.refold or file:PATH",
+        return error_set(err, ERROR_USAGE,
+                         "'%s' is no table: expected NAME.refold, file:PATH or dynamodb:TABLE",
                          target);
     }
     return kind->open(place, options, out, err);
@@ -54,9 +57,20 @@ bool target_is(const char *text)
     return target_kind(text, &place) != NULL;
 }
 
-bool target_exists(const char *target)
+bool target_is_file(const char *target)
 {
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
-    return kind != NULL && (!kind->is_file || access(place, F_OK) == 0);
+    return kind != NULL && kind->exists == NULL;
+}
+
+bool target_exists(const char *target, bool *out, struct error *err)
+{
+    const char *place = NULL;
+    const struct kind *kind = target_kind(target, &place);
+    if (kind != NULL && kind->exists != NULL) {
+        return kind->exists(place, out, err);
+    }
+    *out = kind != NULL && access(place, F_OK) == 0;
+    return true;
 }

@@ -7,14 +7,17 @@
 
 #include <stdbool.h>
 
-/* "shop.refold", "file:shop.refold"; later "dynamodb:…", "export:DIR". */
+/* "shop.refold", "file:shop.refold", "dynamodb:Shop?region=…&endpoint=…". */
 MUST_CHECK bool target_open(const char *target, const struct store_options *options,
                             struct store **out, struct error *err);
 
 /* True if the text looks like a target: it has a known scheme or ends in ".refold". */
 bool target_is(const char *text);
 
-/* False where an embedded table's file does not exist (an import may create it). */
-bool target_exists(const char *target);
+/* Whether there is such a table (an import may make one); a server is asked. */
+MUST_CHECK bool target_exists(const char *target, bool *out, struct error *err);
+
+/* True where the table is a file of this host. */
+bool target_is_file(const char *target);
 
 #endif

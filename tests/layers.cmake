@@ -3,7 +3,7 @@
 # folder, so a folder stands before those within it.
 cmake_policy(SET CMP0057 NEW)
 set(LAYERS engine/base engine/item engine/expr engine/sort engine/undo engine/store
-  engine/store/lmdb engine/scan plans importers importers/postgres importers/jsonl migrate)
+  engine/store/lmdb engine/store/dynamodb engine/scan plans importers importers/postgres importers/jsonl migrate)
 
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/engine/*.[ch] ${ROOT}/plans/*.[ch]
   ${ROOT}/importers/*.[ch] ${ROOT}/migrate/*.[ch])

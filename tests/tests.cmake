@@ -11,6 +11,7 @@ set(ROOM_sort sort)
 set(ROOM_undo undo)
 set(ROOM_store store_lmdb)
 set(ROOM_lmdb store_lmdb)
+set(ROOM_dynamodb store_dynamodb)
 set(ROOM_scan scan store_lmdb)
 set(ROOM_plans plans)
 set(ROOM_importers importers)
@@ -57,7 +58,15 @@ foreach(source IN LISTS integration_tests)
   string(REPLACE "test_" "integration/" place ${name})
   add_test(NAME ${place} COMMAND Python3::Interpreter -B ${source})
   set_tests_properties(${place} PROPERTIES LABELS integration TIMEOUT 600
-    ENVIRONMENT "REFOLD=$<TARGET_FILE:refold>" FAIL_REGULAR_EXPRESSION "skipped=;Ran 0 tests")
+    ENVIRONMENT "REFOLD=$<TARGET_FILE:refold>;TEST_PROGRAMS=${CMAKE_BINARY_DIR}" FAIL_REGULAR_EXPRESSION "skipped=;Ran 0 tests")
+endforeach()
+
+# What they start besides it: tests/integration/ddb_*.c use the client of the DynamoDB API directly.
+file(GLOB client_programs CONFIGURE_DEPENDS tests/integration/ddb_*.c)
+foreach(source IN LISTS client_programs)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE store_dynamodb)
 endforeach()
 
 # Numbers against Python's decimal.

@@ -215,6 +215,7 @@ struct store_options {
     const struct table_desc *create; /* STORE_CREATE: keys and indexes (made ACTIVE at once) */
     const char *temp_dir;            /* for sorted runs; NULL: beside the table or $TMPDIR */
     size_t memory_bytes;             /* for sorting; 0: a default */
+    const char *state_dir; /* for undo files, where the table itself holds none; NULL: a default */
 };
 
 /* Closes without losing what was flushed; NULL is fine. */

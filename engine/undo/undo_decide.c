@@ -132,8 +132,13 @@ static void decide_change(const struct undo_record *record, struct value current
 static void decide_move(const struct undo_record *record, struct value current,
                         struct value occupant, struct arena *arena, struct undo_decision *out)
 {
+    bool is_back = !value_is_missing(occupant) && value_equal(occupant, record->image);
+    bool is_ours = !value_is_missing(current) && undo_digest(current) == record->after_digest;
     if (value_is_missing(occupant)) {
         decide_change(record, current, arena, out);
+    } else if (is_back && is_ours) {
+        /* The move was broken off half way, or somebody has put the old item again. */
+        out->action = UNDO_DELETE_ITEM;
     } else if (!value_is_missing(current) || !value_equal(occupant, record->image)) {
         leave(out, STR("another item stands under its old key"));
     }

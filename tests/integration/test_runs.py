@@ -555,5 +555,37 @@ class Interrupted(Runs):
         self.assertEqual(program.returncode, 0)
 
 
+class Sweep(Runs):
+    def test_a_sweep_meets_what_came_behind_the_cursor(self):
+        for version, content in ((1, SET_STATUS), (2, REKEY)):
+            self.plan(version, content)
+        self.load(orders(4))
+        self.command("apply")
+        self.load(orders(2, start=4))
+        self.assertIn("nothing to do", self.command("apply")[0])
+        self.assertIn("0002 plan: swept, 2 written in 2 rounds", self.command("apply", "--sweep")[0])
+        out, _ = self.command("apply", "--sweep", "--from", "1")
+        self.assertIn("0001 plan: swept, 36 written in 2 rounds", out)
+        self.assertIn("0002 plan: swept, 0 written in 1 round", out)
+        self.assertIn("0007 is not applied", self.command("apply", "--sweep", "--from", "7", expect=2)[1])
+        swept = refold.export(self.table)
+        self.assertEqual(self.reported("apply", "--sweep")["plans"][0]["swept"], 0)
+        for _ in range(2):
+            self.command("rollback")
+        self.assertEqual(len(refold.items(self.table)), 60)
+        self.assertNotIn("GSI1PK", refold.export(self.table))
+        self.command("apply")
+        self.assertEqual(refold.export(self.table), swept)
+
+    def test_a_sweep_is_refused_where_there_is_a_run_to_end(self):
+        self.load([item("A", "X", Total="n/a")])
+        self.assertIn("nothing to sweep", self.command("apply", "--sweep")[0])
+        self.plan(1, {"steps": [{"where": "attribute_type(Total, 'S')", "set": {"Total": {"N": "${Total}"}}}]})
+        self.command("apply", expect=3)
+        self.assertIn("not applied to its end", self.command("apply", "--sweep", expect=2)[1])
+        self.assertIn("do not go together", self.command("apply", "--sweep", "--dry-run", expect=2)[1])
+        self.assertIn("--from needs --sweep", self.command("apply", "--from", "1", expect=2)[1])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -28,6 +28,7 @@ class Killer:
 
     def _run_once(self, command, seconds):
         """None if it was killed."""
+        command = command() if callable(command) else command
         program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             out, err = program.communicate(timeout=seconds)

@@ -167,11 +167,13 @@ START_TEST(target_exists_where_its_file_does)
     struct fixture fixture;
     set_up(&fixture);
     struct store *store = NULL;
-    ck_assert(!target_exists("a.refold"));
-    ck_assert(!target_exists("file:a.refold"));
+    bool exists = true;
+    ck_assert(target_exists("a.refold", &exists, &fixture.err) && !exists);
+    ck_assert(target_exists("file:a.refold", &exists, &fixture.err) && !exists);
     write_file("a.refold", STR(""));
-    ck_assert(target_exists("a.refold"));
-    ck_assert(target_exists("file:a.refold"));
+    ck_assert(target_exists("a.refold", &exists, &fixture.err) && exists);
+    ck_assert(target_exists("file:a.refold", &exists, &fixture.err) && exists);
+    ck_assert(target_is_file("a.refold") && !target_is_file("dynamodb:Shop"));
     ck_assert(!target_open("a", &(struct store_options){0}, &store, &fixture.err));
     ck_assert_int_eq(fixture.err.code, ERROR_USAGE);
     ck_assert_int_eq(unlink("a.refold"), 0);

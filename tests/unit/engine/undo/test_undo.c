@@ -96,6 +96,8 @@ static const struct {
      "another item stands under its old key"},
     {"a moved item that is gone stays gone", OLD, AWAY, NULL, NULL, UNDO_MOVE, UNDO_NOTHING, NULL,
      1, "the item was deleted since"},
+    {"a move broken off half way leaves the old item alone", OLD, AWAY, AWAY, OLD, UNDO_MOVE,
+     UNDO_DELETE_ITEM, NULL, 0, ""},
     {"a move that is undone is no work", OLD, AWAY, NULL, OLD, UNDO_MOVE, UNDO_NOTHING, NULL, 0,
      ""},
 };

@@ -1,0 +1,142 @@
+#include "engine/store/dynamodb/ddb_internal.h"
+
+/* Amazon DynamoDB API Reference, BatchWriteItem: at most 25 actions. */
+enum { BATCH_ACTIONS = 25, UNIT_BYTES = 1024 };
+
+struct bulk {
+    struct ddb_store *store;
+    bool deletes;
+    struct value *left; /* items that are not done */
+    size_t left_count;
+    struct arena *arena; /* of `left` */
+    struct arena *scratch;
+};
+
+static void write_action(const struct bulk *bulk, struct value item, struct buffer *out)
+{
+    const struct key_schema *keys = &bulk->store->table.desc.keys;
+    struct error ignored;
+    struct key key;
+    if (!bulk->deletes) {
+        buffer_add(out, STR("{\"PutRequest\":{\"Item\":"));
+        compose_write_item(out, item);
+    } else if (key_of_item(keys, item, &key, &ignored)) {
+        buffer_add(out, STR("{\"DeleteRequest\":{\"Key\":"));
+        compose_write_key(out, keys, &key);
+    }
+    buffer_add(out, STR("}}"));
+}
+
+static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct buffer *actions)
+{
+    struct composer *composer = &bulk->store->composer;
+    size_t bytes = 0;
+    actions->len = 0;
+    buffer_add_char(actions, '{');
+    json_write_string(actions, bulk->store->target.table);
+    buffer_add(actions, STR(":["));
+    for (size_t i = first; i < bulk->left_count && i < first + BATCH_ACTIONS; i++) {
+        if (i > first) {
+            buffer_add_char(actions, ',');
+        }
+        write_action(bulk, bulk->left[i], actions);
+        bytes += bulk->left[i].len;
+    }
+    buffer_add(actions, STR("]}"));
+    compose_begin(composer, STR(""));
+    compose_raw(composer, "RequestItems", buffer_str(actions));
+    compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
+    size_t units = bytes / UNIT_BYTES + BATCH_ACTIONS;
+    return (struct ddb_request){.operation = "BatchWriteItem",
+                                .body = compose_end(composer, bulk->scratch),
+                                .units = (double)units};
+}
+
+/* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}}. */
+static bool take_action(struct bulk *bulk, const struct json *action, struct error *err)
+{
+    bool has_one =
+        action->kind == JSON_OBJECT && action->count == 1 && action->items[0].kind == JSON_OBJECT;
+    struct value item = {NULL, 0};
+    if (has_one &&
+        !answer_item(&action->items[0], bulk->deletes ? "Key" : "Item", bulk->arena, &item, err)) {
+        return false;
+    }
+    bulk->left[bulk->left_count++] = item;
+    return !value_is_missing(item) ||
+           error_set(err, ERROR_STORE, "the server's UnprocessedItems make no sense");
+}
+
+/* What the server did not get to is sent again, and nothing else. */
+static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct error *err)
+{
+    const struct json *object = json_member(reply, "UnprocessedItems");
+    if (object == NULL || object->kind != JSON_OBJECT || object->count == 0) {
+        return true;
+    }
+    const struct json *list = &object->items[0];
+    for (size_t i = 0; list->kind == JSON_ARRAY && i < list->count; i++) {
+        if (!take_action(bulk, &list->items[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_round(struct bulk *bulk, struct error *err)
+{
+    struct buffer actions = {0};
+    size_t batches = (bulk->left_count + BATCH_ACTIONS - 1) / BATCH_ACTIONS;
+    struct ddb_request *requests = arena_zero(bulk->scratch, batches * sizeof *requests);
+    for (size_t i = 0; i < batches; i++) {
+        requests[i] = compose_batch(bulk, i * BATCH_ACTIONS, &actions);
+    }
+    buffer_free(&actions);
+    bulk->left_count = 0;
+    bool ok = lease_check(bulk->store, err) &&
+              answer_calls(bulk->store, bulk->store->client, requests, batches, bulk->scratch, err);
+    for (size_t i = 0; ok && i < batches; i++) {
+        const struct json *reply = NULL;
+        ok = answer_expect(bulk->store, &requests[i], bulk->scratch, &reply, err) &&
+             take_unprocessed(bulk, reply, err);
+    }
+    return ok;
+}
+
+static bool run(struct ddb_store *store, const struct value *items, size_t count, bool deletes,
+                struct error *err)
+{
+    struct bulk bulk = {.store = store,
+                        .deletes = deletes,
+                        .arena = arena_new(),
+                        .scratch = arena_new(),
+                        .left_count = count};
+    bulk.left = arena_alloc(bulk.arena, (count + 1) * sizeof *bulk.left);
+    for (size_t i = 0; i < count; i++) {
+        bulk.left[i] = items[i];
+    }
+    bool ok = true;
+    for (unsigned stalled = 0; ok && bulk.left_count > 0;) {
+        size_t before = bulk.left_count;
+        ok = run_round(&bulk, err);
+        stalled = bulk.left_count == before ? stalled + 1 : 1;
+        if (ok && bulk.left_count > 0) {
+            ok = ddb_pause(store->client, "BatchWriteItem", stalled, err);
+        }
+        arena_reset(bulk.scratch);
+    }
+    arena_free(bulk.scratch);
+    arena_free(bulk.arena);
+    return ok;
+}
+
+bool bulk_put(struct ddb_store *store, const struct value *items, size_t count, struct error *err)
+{
+    return run(store, items, count, false, err);
+}
+
+bool bulk_delete(struct ddb_store *store, const struct value *items, size_t count,
+                 struct error *err)
+{
+    return run(store, items, count, true, err);
+}

@@ -1,0 +1,264 @@
+#include "engine/store/dynamodb/ddb_flight_internal.h"
+#include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/undo/undo.h"
+
+#include <string.h>
+
+/* Effects that touch no key in common: they are under way all at once. */
+struct wave {
+    struct ddb_store *store;
+    struct batch *batch;
+    struct effect *effects;
+    size_t count;
+    struct arena *arena;
+    struct flight *flights;
+};
+
+/* ---------------------------------------------------------------- which effects go together */
+
+static bool target_of(const struct ddb_store *store, const struct write *write, struct key *out)
+{
+    struct error ignored;
+    return (write->kind == WRITE_PUT || write->kind == WRITE_MOVE) &&
+           key_of_item(&store->table.desc.keys, write->item, out, &ignored);
+}
+
+/* Notes the keys of an effect; false if an effect before it in the wave has one of them. */
+static bool note_keys(const struct ddb_store *store, const struct effect *effect, size_t number,
+                      struct key_map *map, struct arena *arena)
+{
+    bool alone = true;
+    for (size_t i = 0; i < effect->count; i++) {
+        const struct write *write = &effect->writes[i];
+        struct key *target = arena_alloc(arena, sizeof *target);
+        if (write->kind != WRITE_PUT) {
+            alone = key_map_add(map, &write->key, number) == number && alone;
+        }
+        if (target_of(store, write, target)) {
+            alone = key_map_add(map, target, number) == number && alone;
+        }
+    }
+    return alone;
+}
+
+static size_t count_writes(const struct effect *effects, size_t effect_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < effect_count; i++) {
+        count += effects[i].count;
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------- what is overwritten */
+
+/* Steps that overwrite what no DELETE before them has told. */
+static void find_overwriting(struct flight *flight, struct step **out, size_t *count)
+{
+    for (size_t i = 0; i < flight->count; i++) {
+        struct step *step = &flight->steps[i];
+        if (step->overwrite && value_is_missing(step->standing)) {
+            out[(*count)++] = step;
+        }
+    }
+}
+
+/* What stands where overwriting puts and moves go. */
+static bool read_standing(const struct wave *wave, struct error *err)
+{
+    size_t most = count_writes(wave->effects, wave->count) + 1;
+    struct step **steps = arena_alloc(wave->arena, most * sizeof *steps);
+    size_t count = 0;
+    for (size_t i = 0; i < wave->count; i++) {
+        find_overwriting(&wave->flights[i], steps, &count);
+    }
+    struct key *keys = arena_alloc(wave->arena, (count + 1) * sizeof *keys);
+    struct value *items = arena_alloc(wave->arena, (count + 1) * sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = steps[i]->target;
+    }
+    const struct ddb_store *store = wave->store;
+    if (count > 0 && !get_items(store, store->client, keys, count, wave->arena, items, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        steps[i]->standing = items[i];
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- undo */
+
+/* What an overwrite takes away is in the undo log before the write that does it. */
+static void add_standing(const struct wave *wave, const struct flight *flight,
+                         struct buffer *records)
+{
+    for (size_t i = 0; i < flight->count; i++) {
+        const struct step *step = &flight->steps[i];
+        bool is_own = step->kind == WRITE_PUT && step->overwrite;
+        if (is_own && !value_is_missing(step->standing)) {
+            undo_append(&wave->store->table.desc.keys, step->standing, (struct value){NULL, 0},
+                        records);
+        }
+    }
+}
+
+/* The records of effects that are to be done, or of those that were. */
+static void collect_undo(const struct wave *wave, bool applied_only, struct buffer *records)
+{
+    records->len = 0;
+    for (size_t i = 0; i < wave->count; i++) {
+        const struct effect *effect = &wave->effects[i];
+        const struct flight *flight = &wave->flights[i];
+        if (applied_only ? effect->outcome != OUTCOME_APPLIED : flight->phase == PHASE_DONE) {
+            continue;
+        }
+        add_standing(wave, flight, records);
+        for (size_t w = 0; w < effect->count; w++) {
+            buffer_add(records, effect->writes[w].undo);
+        }
+    }
+}
+
+static bool log_undo(const struct wave *wave, struct error *err)
+{
+    if (wave->batch->undo_log == 0) {
+        return true;
+    }
+    struct buffer records = {0};
+    collect_undo(wave, false, &records);
+    bool ok = records.len == 0 ||
+              undo_write(wave->store, wave->batch->undo_log, buffer_str(&records), err);
+    buffer_free(&records);
+    return ok;
+}
+
+/* Effects that did not apply leave nothing to be taken back. */
+static bool correct_undo(const struct wave *wave, struct error *err)
+{
+    bool all = true;
+    for (size_t i = 0; i < wave->count; i++) {
+        all = all && wave->effects[i].outcome == OUTCOME_APPLIED;
+    }
+    if (wave->batch->undo_log == 0 || all) {
+        return true;
+    }
+    struct buffer records = {0};
+    collect_undo(wave, true, &records);
+    bool ok = undo_correct(wave->store, buffer_str(&records), err);
+    buffer_free(&records);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- a wave */
+
+/* The first move tells whether the server has transactions: until then the others wait. */
+static bool must_wait(const struct ddb_store *store, const struct flight *flight, bool *trying)
+{
+    bool is_move = flight->phase == PHASE_WRITE && flight->steps[flight->at].kind == WRITE_MOVE;
+    if (!is_move || store->transactions != TRANSACTIONS_UNKNOWN) {
+        return false;
+    }
+    bool waits = *trying;
+    *trying = true;
+    return waits;
+}
+
+/* One request of each flight that is not done. */
+static bool run_round(const struct wave *wave, bool *more, struct error *err)
+{
+    struct ddb_store *store = wave->store;
+    struct ddb_request *requests = arena_alloc(wave->arena, (wave->count + 1) * sizeof *requests);
+    struct flight **flying = arena_alloc(wave->arena, (wave->count + 1) * sizeof *flying);
+    size_t count = 0;
+    bool trying = false;
+    *more = false;
+    for (size_t i = 0; i < wave->count; i++) {
+        struct flight *flight = &wave->flights[i];
+        if (flight->phase == PHASE_DONE) {
+            continue;
+        }
+        *more = true;
+        if (must_wait(store, flight, &trying)) {
+            continue;
+        }
+        flight_compose(store, flight, wave->arena, &requests[count]);
+        if (requests[count].operation != NULL) {
+            flying[count++] = flight;
+        }
+    }
+    if (count > 0 && (!lease_check(store, err) ||
+                      !answer_calls(store, store->client, requests, count, wave->arena, err))) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!flight_answer(store, flying[i], &requests[i], wave->arena, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_wave(struct wave *wave, struct error *err)
+{
+    wave->flights = arena_alloc(wave->arena, (wave->count + 1) * sizeof *wave->flights);
+    for (size_t i = 0; i < wave->count; i++) {
+        flight_begin(wave->store, &wave->effects[i], wave->batch->arena, wave->arena,
+                     &wave->flights[i]);
+    }
+    bool more = true;
+    bool ok = read_standing(wave, err) && log_undo(wave, err);
+    while (ok && more) {
+        ok = run_round(wave, &more, err);
+    }
+    return ok && correct_undo(wave, err);
+}
+
+static bool run_waves(struct ddb_store *store, struct batch *batch, struct arena *arena,
+                      struct error *err)
+{
+    struct arena *keys = arena_new();
+    struct key_map *map = key_map_new(keys, 2 * count_writes(batch->effects, batch->count) + 1);
+    struct wave wave = {.store = store, .batch = batch, .arena = arena};
+    bool ok = true;
+    for (size_t first = 0; ok && first < batch->count; first += wave.count) {
+        wave.effects = batch->effects + first;
+        wave.count = 0;
+        key_map_clear(map);
+        while (first + wave.count < batch->count &&
+               (note_keys(store, &wave.effects[wave.count], wave.count, map, keys) ||
+                wave.count == 0)) {
+            wave.count++;
+        }
+        ok = run_wave(&wave, err);
+        arena_reset(arena);
+    }
+    key_map_free(map);
+    arena_free(keys);
+    return ok;
+}
+
+static bool is_any_stale(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->effects[i].outcome == OUTCOME_STALE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Controls follow the writes that they cover. While an effect is stale its item is not dealt with:
+ * the caller meets it again and gives the controls again. */
+bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
+{
+    struct ddb_store *store = ddb_of(base);
+    if (store->mode == STORE_READ) {
+        return error_set(err, ERROR_STORE, "%.*s is open for reading only",
+                         STR_ARG(store->target.table));
+    }
+    struct arena *arena = arena_new();
+    bool ok = run_waves(store, batch, arena, err);
+    arena_free(arena);
+    return ok && (is_any_stale(batch) || control_commit(store, batch, err));
+}

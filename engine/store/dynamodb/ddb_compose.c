@@ -1,0 +1,306 @@
+#include "engine/base/json.h"
+#include "engine/item/item_json.h"
+#include "engine/store/dynamodb/ddb_compose_internal.h"
+
+#include <string.h>
+
+/* Amazon DynamoDB Developer Guide, "Quotas": 4 KB and 300 operators or functions an expression. */
+enum { EXPRESSION_MAX_BYTES = 4096, EXPRESSION_MAX_OPERATORS = 300, TERM_MAX_BYTES = 64 };
+
+void composer_free(struct composer *composer)
+{
+    buffer_free(&composer->body);
+    buffer_free(&composer->names);
+    buffer_free(&composer->values);
+    buffer_free(&composer->condition);
+    buffer_free(&composer->set);
+    buffer_free(&composer->remove);
+    buffer_free(&composer->known_bytes);
+}
+
+void compose_begin(struct composer *composer, struct str table)
+{
+    composer->body.len = 0;
+    composer->names.len = 0;
+    composer->values.len = 0;
+    composer->condition.len = 0;
+    composer->set.len = 0;
+    composer->remove.len = 0;
+    composer->name_count = 0;
+    composer->value_count = 0;
+    composer->condition_operators = 0;
+    composer->has_members = false;
+    buffer_add_char(&composer->body, '{');
+    if (table.len > 0) {
+        compose_text(composer, "TableName", table);
+    }
+}
+
+static void add_name(struct composer *composer, const char *name)
+{
+    buffer_format(&composer->body, "%s\"%s\":", composer->has_members ? "," : "", name);
+    composer->has_members = true;
+}
+
+void compose_text(struct composer *composer, const char *name, struct str text)
+{
+    add_name(composer, name);
+    json_write_string(&composer->body, text);
+}
+
+void compose_raw(struct composer *composer, const char *name, struct str json)
+{
+    add_name(composer, name);
+    buffer_add(&composer->body, json);
+}
+
+static void write_part(struct buffer *out, const struct key_attribute *attribute,
+                       struct value value, bool first)
+{
+    if (!first) {
+        buffer_add_char(out, ',');
+    }
+    json_write_string(out, attribute->name);
+    buffer_add_char(out, ':');
+    item_json_write_value(value, out);
+}
+
+void compose_write_key(struct buffer *out, const struct key_schema *keys, const struct key *key)
+{
+    buffer_add_char(out, '{');
+    for (size_t i = 0; i < key->count; i++) {
+        bool is_partition = i < keys->partition_count;
+        const struct key_attribute *attribute =
+            is_partition ? &keys->partition[i] : &keys->sort[i - keys->partition_count];
+        write_part(out, attribute, key->parts[i], i == 0);
+    }
+    buffer_add_char(out, '}');
+}
+
+void compose_key(struct composer *composer, const char *name, const struct key_schema *keys,
+                 const struct key *key)
+{
+    add_name(composer, name);
+    compose_write_key(&composer->body, keys, key);
+}
+
+void compose_write_item(struct buffer *out, struct value item)
+{
+    item_json_write_item(item, out);
+}
+
+void compose_item(struct composer *composer, const char *name, struct value item)
+{
+    add_name(composer, name);
+    item_json_write_item(item, &composer->body);
+}
+
+/* ---------------------------------------------------------------- placeholders */
+
+unsigned compose_name(struct composer *composer, struct str name)
+{
+    unsigned number = composer->name_count++;
+    buffer_format(&composer->names, "%s\"#%u\":", number == 0 ? "" : ",", number);
+    json_write_string(&composer->names, name);
+    return number;
+}
+
+unsigned compose_value(struct composer *composer, struct value value)
+{
+    unsigned number = composer->value_count++;
+    buffer_format(&composer->values, "%s\":%u\":", number == 0 ? "" : ",", number);
+    item_json_write_value(value, &composer->values);
+    return number;
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+void compose_exists(struct composer *composer, const struct key_schema *keys, bool exists)
+{
+    unsigned name = compose_name(composer, keys->partition[0].name);
+    buffer_format(&composer->condition, "attribute_%sexists(#%u)", exists ? "" : "not_", name);
+    composer->condition_operators++;
+}
+
+static bool has_room(const struct composer *composer)
+{
+    return composer->condition.len + TERM_MAX_BYTES <= EXPRESSION_MAX_BYTES &&
+           composer->condition_operators + 2 <= EXPRESSION_MAX_OPERATORS;
+}
+
+static bool is_container(struct value value)
+{
+    return value_type(value) >= VALUE_SS;
+}
+
+/* One more term: the attribute is `value`, or is not there. */
+static void add_term(struct composer *composer, unsigned name, struct value value)
+{
+    if (value_is_missing(value)) {
+        buffer_format(&composer->condition, " AND attribute_not_exists(#%u)", name);
+    } else {
+        unsigned number = compose_value(composer, value);
+        buffer_format(&composer->condition, " AND #%u=:%u", name, number);
+    }
+    composer->condition_operators += 2;
+}
+
+static bool is_key(const struct key_schema *keys, struct str name)
+{
+    return str_equal(keys->partition[0].name, name) ||
+           (keys->sort_count > 0 && str_equal(keys->sort[0].name, name));
+}
+
+/* Attributes of `before` that are the same in `after`. */
+static void add_unchanged(struct composer *composer, const struct key_schema *keys,
+                          struct value before, struct value after, bool loose)
+{
+    struct value_iter iter = value_members(before);
+    struct attribute at;
+    while (has_room(composer) && value_next(&iter, &at)) {
+        if (!is_key(keys, at.name) && !(loose && is_container(at.value)) &&
+            value_equal(at.value, value_member(after, at.name))) {
+            add_term(composer, compose_name(composer, at.name), at.value);
+        }
+    }
+}
+
+static struct str known_name(const struct composer *composer, size_t i)
+{
+    const struct known_name *known = &composer->known[i];
+    return (struct str){(const char *)composer->known_bytes.bytes + known->at, known->len};
+}
+
+static bool is_known(const struct composer *composer, struct str name)
+{
+    for (size_t i = 0; i < composer->known_count; i++) {
+        if (str_equal(known_name(composer, i), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void compose_know(struct composer *composer, struct value item)
+{
+    if (value_is_missing(item)) {
+        return;
+    }
+    struct value_iter iter = value_members(item);
+    struct attribute at;
+    while (composer->known_count < KNOWN_MAX && value_next(&iter, &at)) {
+        if (!is_known(composer, at.name)) {
+            composer->known[composer->known_count++] =
+                (struct known_name){composer->known_bytes.len, at.name.len};
+            buffer_add(&composer->known_bytes, at.name);
+        }
+    }
+}
+
+static void add_absent(struct composer *composer, struct value before)
+{
+    for (size_t i = 0; i < composer->known_count && has_room(composer); i++) {
+        struct str name = known_name(composer, i);
+        if (value_is_missing(value_member(before, name))) {
+            add_term(composer, compose_name(composer, name), (struct value){NULL, 0});
+        }
+    }
+}
+
+void compose_unchanged(struct composer *composer, const struct key_schema *keys,
+                       struct value before, bool loose)
+{
+    compose_exists(composer, keys, true);
+    add_unchanged(composer, keys, before, before, loose);
+    add_absent(composer, before);
+}
+
+/* ---------------------------------------------------------------- changes */
+
+static void add_action(struct composer *composer, unsigned name, struct value value)
+{
+    struct buffer *out = value_is_missing(value) ? &composer->remove : &composer->set;
+    const char *joint = out->len == 0 ? "" : ",";
+    if (value_is_missing(value)) {
+        buffer_format(out, "%s#%u", joint, name);
+    } else {
+        unsigned number = compose_value(composer, value);
+        buffer_format(out, "%s#%u=:%u", joint, name, number);
+    }
+}
+
+struct change {
+    struct str name;
+    struct value before;
+    struct value after;
+};
+
+static bool add_change(struct composer *composer, const struct change *change, bool loose)
+{
+    if (!has_room(composer)) {
+        return false;
+    }
+    unsigned name = compose_name(composer, change->name);
+    if (!(loose && is_container(change->before))) {
+        add_term(composer, name, change->before);
+    }
+    add_action(composer, name, change->after);
+    return composer->set.len + composer->remove.len + TERM_MAX_BYTES <= EXPRESSION_MAX_BYTES;
+}
+
+bool compose_change(struct composer *composer, const struct key_schema *keys, struct value before,
+                    struct value after, bool loose)
+{
+    compose_exists(composer, keys, true);
+    struct attribute at;
+    for (struct value_iter iter = value_members(after); value_next(&iter, &at);) {
+        struct change change = {at.name, value_member(before, at.name), at.value};
+        if (!value_equal(change.before, change.after) && !add_change(composer, &change, loose)) {
+            return false;
+        }
+    }
+    for (struct value_iter iter = value_members(before); value_next(&iter, &at);) {
+        struct change change = {at.name, at.value, value_member(after, at.name)};
+        if (value_is_missing(change.after) && !add_change(composer, &change, loose)) {
+            return false;
+        }
+    }
+    add_unchanged(composer, keys, before, after, loose);
+    return true;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void add_object(struct composer *composer, const char *name, struct str members)
+{
+    if (members.len > 0) {
+        add_name(composer, name);
+        buffer_add_char(&composer->body, '{');
+        buffer_add(&composer->body, members);
+        buffer_add_char(&composer->body, '}');
+    }
+}
+
+void compose_expressions(struct composer *composer)
+{
+    struct buffer *body = &composer->body;
+    if (composer->condition.len > 0) {
+        compose_text(composer, "ConditionExpression", buffer_str(&composer->condition));
+    }
+    if (composer->set.len > 0 || composer->remove.len > 0) {
+        add_name(composer, "UpdateExpression");
+        buffer_add_char(body, '"');
+        buffer_format(body, "%s%.*s", composer->set.len > 0 ? "SET " : "",
+                      STR_ARG(buffer_str(&composer->set)));
+        buffer_format(body, "%s%.*s\"", composer->remove.len > 0 ? " REMOVE " : "",
+                      STR_ARG(buffer_str(&composer->remove)));
+    }
+    add_object(composer, "ExpressionAttributeNames", buffer_str(&composer->names));
+    add_object(composer, "ExpressionAttributeValues", buffer_str(&composer->values));
+}
+
+struct str compose_end(struct composer *composer, struct arena *arena)
+{
+    buffer_add_char(&composer->body, '}');
+    return arena_copy(arena, buffer_str(&composer->body));
+}

@@ -1,0 +1,284 @@
+#include "engine/store/dynamodb/ddb_flight_internal.h"
+#include "engine/store/dynamodb/ddb_internal.h"
+
+/* Of one step; what changes faster than that is met again by the caller. */
+enum { TRIES_MAX = 8 };
+
+/* ---------------------------------------------------------------- going on */
+
+static void next_step(struct flight *flight)
+{
+    flight->at++;
+    flight->unsure = false;
+    flight->loose = false;
+    flight->tries = 0;
+    flight->phase = PHASE_WRITE;
+    if (flight->at == flight->count) {
+        flight_end(flight, flight->wrote ? OUTCOME_APPLIED : OUTCOME_UNCHANGED);
+    }
+}
+
+static void step_done(struct flight *flight)
+{
+    flight->steps[flight->at].done = true;
+    flight->wrote = true;
+    next_step(flight);
+}
+
+/* What is wanted stands already: by an attempt whose reply was lost, or by another. */
+static void step_stands(struct flight *flight)
+{
+    if (flight->unsure) {
+        step_done(flight);
+    } else {
+        next_step(flight);
+    }
+}
+
+/* To the nearest earlier step that must be taken back. */
+static void go_back(struct flight *flight)
+{
+    while (flight->at > 0) {
+        flight->at--;
+        if (flight->steps[flight->at].done) {
+            flight->phase = PHASE_BACK;
+            return;
+        }
+    }
+    flight->phase = PHASE_DONE;
+}
+
+static void step_fails(struct flight *flight, enum outcome outcome)
+{
+    flight->effect->outcome = outcome;
+    go_back(flight);
+}
+
+static void conflict(const struct ddb_store *store, struct flight *flight)
+{
+    flight_say_conflict(store, flight, &flight->steps[flight->at].target);
+    step_fails(flight, OUTCOME_CONFLICT);
+}
+
+static void try_again(struct flight *flight)
+{
+    flight->phase = PHASE_WRITE;
+    if (++flight->tries > TRIES_MAX) {
+        step_fails(flight, OUTCOME_STALE);
+    }
+}
+
+/* The condition failed, yet the item is what it asks for: it was put back meanwhile, or the server
+ * compares sets by their order. */
+static bool try_loosely(struct flight *flight, struct error *err)
+{
+    if (flight->loose && flight->tries > TRIES_MAX / 2) {
+        return error_set(err, ERROR_STORE, "the server refuses a condition that holds");
+    }
+    flight->loose = flight->tries > 0;
+    try_again(flight);
+    return true;
+}
+
+/* A server without transactions: the new item is put, and then the old one deleted. */
+void flight_divide_move(struct flight *flight)
+{
+    struct step *put = &flight->steps[flight->at];
+    struct step remove = {
+        .kind = WRITE_DELETE, .of_move = true, .key = put->key, .before = put->before};
+    put->kind = WRITE_PUT;
+    for (size_t i = flight->count; i > flight->at + 1; i--) {
+        flight->steps[i] = flight->steps[i - 1];
+    }
+    flight->steps[flight->at + 1] = remove;
+    flight->count++;
+    flight->phase = PHASE_WRITE;
+}
+
+/* ---------------------------------------------------------------- what a failed condition means */
+
+/* Of a put or move: not what it asked for stands under its target. */
+static bool decide_place(const struct ddb_store *store, struct flight *flight, struct value found,
+                         struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    if (value_equal(found, step->standing)) {
+        return try_loosely(flight, err);
+    }
+    if (step->overwrite) {
+        step_fails(flight, OUTCOME_STALE);
+    } else {
+        conflict(store, flight);
+    }
+    return true;
+}
+
+static bool decide_put(const struct ddb_store *store, struct flight *flight, struct value found,
+                       struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    if (!value_is_missing(found) && value_equal(found, step->item)) {
+        step_stands(flight);
+        return true;
+    }
+    return decide_place(store, flight, found, err);
+}
+
+static bool decide_source(struct flight *flight, struct value found, struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    bool is_gone = value_is_missing(found);
+    bool stands = step->kind == WRITE_DELETE ? is_gone && (!step->of_move || flight->unsure)
+                                             : !is_gone && value_equal(found, step->item);
+    if (stands) {
+        step_stands(flight);
+    } else if (!is_gone && value_equal(found, step->before)) {
+        return try_loosely(flight, err);
+    } else {
+        step_fails(flight, OUTCOME_STALE);
+    }
+    return true;
+}
+
+/* `found` stands under the source, flight->found under the target. */
+static bool decide_move(const struct ddb_store *store, struct flight *flight, struct value found,
+                        struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    bool has_come = !value_is_missing(flight->found) && value_equal(flight->found, step->item);
+    if (value_is_missing(found) && has_come) {
+        step_stands(flight);
+    } else if (value_is_missing(found) || !value_equal(found, step->before)) {
+        step_fails(flight, OUTCOME_STALE);
+    } else if (has_come) {
+        flight_divide_move(flight); /* an attempt without transactions was broken off half way */
+    } else {
+        return decide_place(store, flight, flight->found, err);
+    }
+    return true;
+}
+
+static bool decide(const struct ddb_store *store, struct flight *flight, struct value found,
+                   struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    if (step->kind == WRITE_PUT) {
+        return decide_put(store, flight, found, err);
+    }
+    if (step->kind == WRITE_MOVE) {
+        return decide_move(store, flight, found, err);
+    }
+    return decide_source(flight, found, err);
+}
+
+/* ---------------------------------------------------------------- replies */
+
+/* With the item that stands, where the server tells it; else it is read. */
+static bool take_condition(const struct ddb_store *store, struct flight *flight,
+                           const struct ddb_request *request, struct arena *scratch,
+                           struct error *err)
+{
+    const struct json *reply = NULL;
+    struct value found;
+    if (!answer_parse(request, scratch, &reply, err) ||
+        !answer_item(reply, "Item", scratch, &found, err)) {
+        return false;
+    }
+    if (!value_is_missing(found)) {
+        return decide(store, flight, found, err);
+    }
+    bool is_put = flight->steps[flight->at].kind == WRITE_PUT;
+    flight->phase = is_put ? PHASE_LOOK_TARGET : PHASE_LOOK_SOURCE;
+    return true;
+}
+
+static bool lacks_operation(const struct ddb_request *request)
+{
+    return str_begins(request->type, STR("UnknownOperation"));
+}
+
+static bool take_error(struct ddb_store *store, struct flight *flight,
+                       const struct ddb_request *request, struct error *err)
+{
+    bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
+    if (is_move && lacks_operation(request)) {
+        store->transactions = TRANSACTIONS_LACKING;
+        flight_divide_move(flight);
+        return true;
+    }
+    struct error refusal = {0};
+    (void)ddb_request_error(store->account, request, &refusal);
+    if (refusal.code != ERROR_ITEM && refusal.code != ERROR_LIMIT) {
+        *err = refusal;
+        return false;
+    }
+    flight->effect->refusal = arena_format(flight->arena, "%s", refusal.text).ptr;
+    step_fails(flight, OUTCOME_REJECTED);
+    return true;
+}
+
+static bool take_write(struct ddb_store *store, struct flight *flight,
+                       const struct ddb_request *request, struct arena *scratch, struct error *err)
+{
+    bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
+    if (is_move && (request->reply == DDB_OK || request->reply == DDB_CANCELLED)) {
+        store->transactions = TRANSACTIONS_THERE;
+    }
+    flight->unsure = flight->unsure || request->unsure;
+    switch (request->reply) {
+    case DDB_OK:
+        step_done(flight);
+        return true;
+    case DDB_CONDITION:
+        return take_condition(store, flight, request, scratch, err);
+    case DDB_CANCELLED:
+        flight->phase = PHASE_LOOK_TARGET;
+        return true;
+    case DDB_ERROR:
+        return take_error(store, flight, request, err);
+    case DDB_NONE:
+        break;
+    }
+    return error_set(err, ERROR_STORE, "no reply");
+}
+
+static bool take_look(struct ddb_store *store, struct flight *flight,
+                      const struct ddb_request *request, struct arena *scratch, struct error *err)
+{
+    const struct json *reply = NULL;
+    struct value found;
+    if (!answer_expect(store, request, scratch, &reply, err) ||
+        !answer_item(reply, "Item", scratch, &found, err)) {
+        return false;
+    }
+    bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
+    if (flight->phase == PHASE_LOOK_TARGET && is_move) {
+        flight->found = found;
+        flight->phase = PHASE_LOOK_SOURCE;
+        return true;
+    }
+    return decide(store, flight, found, err);
+}
+
+bool flight_answer(struct ddb_store *store, struct flight *flight,
+                   const struct ddb_request *request, struct arena *scratch, struct error *err)
+{
+    switch (flight->phase) {
+    case PHASE_WRITE:
+        return take_write(store, flight, request, scratch, err);
+    case PHASE_LOOK_TARGET:
+    case PHASE_LOOK_SOURCE:
+        return take_look(store, flight, request, scratch, err);
+    case PHASE_BACK:
+        /* What somebody has changed since is left. */
+        if (request->reply != DDB_OK && request->reply != DDB_CONDITION) {
+            return ddb_request_error(store->account, request, err);
+        }
+        flight->steps[flight->at].done = false;
+        go_back(flight);
+        return true;
+    case PHASE_DONE:
+        break;
+    }
+    return true;
+}

@@ -1,0 +1,79 @@
+/* ddb_flight — one effect on its way to the server: its writes one after the other, each under the
+ * condition that its item stands as it was read; and what a failed condition turns out to mean. */
+#ifndef ENGINE_STORE_DYNAMODB_DDB_FLIGHT_INTERNAL_H
+#define ENGINE_STORE_DYNAMODB_DDB_FLIGHT_INTERNAL_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/item/key.h"
+#include "engine/item/value.h"
+#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ddb_store;
+
+/* One write as it is sent. */
+struct step {
+    enum write_kind kind;
+    bool overwrite;
+    bool of_move;          /* DELETE: the second half of a move without transactions */
+    bool done;             /* by this commit */
+    struct key key;        /* UPDATE, DELETE, MOVE */
+    struct key target;     /* PUT, MOVE */
+    struct value before;   /* what must stand under `key` */
+    struct value standing; /* what must stand under `target`; missing: nothing */
+    struct value item;
+};
+
+enum phase {
+    PHASE_WRITE,
+    PHASE_LOOK_TARGET, /* what a failed condition met */
+    PHASE_LOOK_SOURCE,
+    PHASE_BACK, /* a later write cannot be done: what the earlier ones put is taken away again */
+    PHASE_DONE
+};
+
+struct flight {
+    struct effect *effect;
+    struct arena *arena; /* of refusals */
+    struct step *steps;
+    size_t count;
+    size_t at;
+    enum phase phase;
+    bool wrote;  /* at least one step changed something */
+    bool unsure; /* an attempt of the step at hand may have taken effect unseen */
+    bool loose;  /* the server compares sets by their order: they are left out of the condition */
+    unsigned tries;
+    struct value found; /* under the target, when the source is looked at too */
+};
+
+/* The steps of an effect, in `scratch`; an effect that cannot be done has its outcome at once. */
+void flight_begin(struct ddb_store *store, struct effect *effect, struct arena *arena,
+                  struct arena *scratch, struct flight *out);
+
+/* The next request; none where the flight is done. */
+void flight_compose(struct ddb_store *store, struct flight *flight, struct arena *scratch,
+                    struct ddb_request *out);
+
+/* Takes the reply. Returns false only for what ends the commit. */
+MUST_CHECK bool flight_answer(struct ddb_store *store, struct flight *flight,
+                              const struct ddb_request *request, struct arena *scratch,
+                              struct error *err);
+
+/* A move on a server without transactions: the new item is put, and then the old one deleted. */
+void flight_divide_move(struct flight *flight);
+
+/* Within ddb_flight*: the effect is decided; why it conflicts. */
+void flight_end(struct flight *flight, enum outcome outcome);
+void flight_say_conflict(const struct ddb_store *store, struct flight *flight,
+                         const struct key *key);
+
+/* ERROR_ITEM, ERROR_LIMIT: what DynamoDB refuses of an item; index keys that stay as they were in
+ * `before` are not looked at. */
+MUST_CHECK bool flight_check_item(const struct table_desc *table, struct value before,
+                                  struct value item, struct error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/* What the modules of the DynamoDB API store share. */
+#ifndef ENGINE_STORE_DYNAMODB_DDB_INTERNAL_H
+#define ENGINE_STORE_DYNAMODB_DDB_INTERNAL_H
+
+#include "engine/base/arena.h"
+#include "engine/base/buffer.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/str.h"
+#include "engine/item/key.h"
+#include "engine/item/value.h"
+#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/ddb_compose_internal.h"
+#include "engine/store/dynamodb/ddb_table_internal.h"
+#include "engine/store/dynamodb/ddb_target.h"
+#include "engine/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No item of the user's may have a partition key that begins so. */
+#define DDB_RESERVED "__refold#"
+
+struct ddb_lease;
+struct ddb_undo;
+struct ddb_load;
+struct undo_index;
+
+/* Where control records lie: in the table itself where its keys are texts or bytes, else in a table
+ * of their own. */
+struct ddb_home {
+    struct str table;
+    struct key_schema keys;
+    bool is_apart;
+    bool stands; /* the table that it is in */
+};
+
+struct ddb_store {
+    struct store base;
+    struct arena *arena;
+    struct ddb_target target;
+    enum store_mode mode;
+    struct ddb_world world;
+    struct ddb_account *account;
+    struct ddb_client *client; /* of the thread that owns the store */
+    struct ddb_table table;    /* as it was last described; the keys never change */
+    struct ddb_home home;
+    struct composer composer;
+    struct ddb_lease *lease; /* NULL: not held */
+    struct ddb_undo *undo;   /* NULL: nothing was logged yet */
+    struct ddb_load *load;   /* NULL: nothing is loaded */
+    const char *state_dir;
+    enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
+};
+
+struct ddb_reader {
+    struct store_reader base;
+    struct ddb_client *client;
+    struct arena *arena;   /* of the page at hand */
+    struct arena *scratch; /* of the reply at hand */
+    struct stored_item *items;
+    size_t capacity;
+    struct buffer cursor;
+    struct composer composer;
+    struct arena *table_arena;
+    struct ddb_table table; /* for queries; described when first needed */
+    bool knows_table;
+    struct undo_index *undo; /* of the log that was read last; NULL: none yet */
+};
+
+static inline struct ddb_store *ddb_of(struct store *store)
+{
+    return (struct ddb_store *)(void *)store;
+}
+
+static inline struct ddb_reader *ddb_reader_of(struct store_reader *reader)
+{
+    return (struct ddb_reader *)(void *)reader;
+}
+
+static inline struct ddb_place ddb_place_of(const struct ddb_store *store)
+{
+    return (struct ddb_place){store->account, store->client, store->target.table};
+}
+
+/* --- ddb_answer.c: what the server says of items --- */
+
+/* ddb_calls(), but a run that lost its lease is told so: its requests are stopped. ERROR_BUSY. */
+MUST_CHECK bool answer_calls(const struct ddb_store *store, struct ddb_client *client,
+                             struct ddb_request *requests, size_t count, struct arena *arena,
+                             struct error *err);
+
+/* The reply as a tree. ERROR_STORE. */
+MUST_CHECK bool answer_parse(const struct ddb_request *request, struct arena *arena,
+                             const struct json **out, struct error *err);
+
+/* The item under a member; missing where there is none. ERROR_STORE. */
+MUST_CHECK bool answer_item(const struct json *object, const char *name, struct arena *arena,
+                            struct value *out, struct error *err);
+
+/* The elements of the array under a member, as items; each by item_json. */
+const struct json *answer_list(const struct json *object, const char *name);
+MUST_CHECK bool answer_element(const struct json *json, struct arena *arena, struct value *out,
+                               struct error *err);
+
+/* The reply of a request that must be DDB_OK. */
+MUST_CHECK bool answer_expect(const struct ddb_store *store, const struct ddb_request *request,
+                              struct arena *arena, const struct json **out, struct error *err);
+
+/* --- ddb_reserved.c: what is ours in the table --- */
+
+/* Whether an item is a control record. ERROR_STORE: it stands where those do and is none. */
+MUST_CHECK bool reserved_look(const struct ddb_store *store, struct value item, bool *is_ours,
+                              struct error *err);
+
+/* Whether a key is one that control records have. */
+bool reserved_key(const struct ddb_store *store, const struct key *key);
+
+/* --- ddb_get.c --- */
+
+struct key_map; /* from keys to numbers */
+struct key_map *key_map_new(struct arena *arena, size_t most);
+/* The number under which the key is there already; else it is added under `number`. */
+size_t key_map_add(struct key_map *map, const struct key *key, size_t number);
+/* SIZE_MAX: it is not there. */
+size_t key_map_find(struct key_map *map, const struct key *key);
+void key_map_clear(struct key_map *map);
+void key_map_free(struct key_map *map);
+
+/* Consistent reads of many keys; out[i] is missing where there is no item. */
+MUST_CHECK bool get_items(const struct ddb_store *store, struct ddb_client *client,
+                          const struct key *keys, size_t count, struct arena *arena,
+                          struct value *out, struct error *err);
+
+/* --- ddb_lease.c --- */
+
+/* The fencing token; 0 without a lease. */
+uint64_t lease_token(const struct ddb_store *store);
+/* ERROR_BUSY: the lease was lost, or may have been. */
+MUST_CHECK bool lease_check(const struct ddb_store *store, struct error *err);
+bool lease_is_lost(const struct ddb_store *store);
+
+/* --- ddb_control.c --- */
+
+/* A record of the store's own, by its whole sort key: "lease", "undo/…". */
+MUST_CHECK bool control_key(const struct ddb_home *home, struct str sort, struct arena *arena,
+                            struct key *out, struct error *err);
+MUST_CHECK bool home_find(struct ddb_store *store, struct error *err);
+MUST_CHECK bool home_make(struct ddb_store *store, struct error *err);
+/* Writes or deletes (value.ptr NULL) records by their whole sort keys, all at once. */
+MUST_CHECK bool control_send(struct ddb_store *store, const struct control *controls, size_t count,
+                             struct error *err);
+/* All records whose sort key begins so, sorted. */
+MUST_CHECK bool control_query(const struct ddb_store *store, struct ddb_client *client,
+                              struct str prefix, struct arena *arena, struct control **out,
+                              size_t *count, struct error *err);
+/* The controls of a batch, after its writes. */
+MUST_CHECK bool control_commit(struct ddb_store *store, const struct batch *batch,
+                               struct error *err);
+
+/* --- ddb_undo.c --- */
+
+/* Appends the records of a commit and makes them durable; and what of them holds, after it. */
+MUST_CHECK bool undo_write(struct ddb_store *store, uint64_t log, struct str records,
+                           struct error *err);
+MUST_CHECK bool undo_correct(struct ddb_store *store, struct str records, struct error *err);
+/* The control record that tells of the log's file; name.ptr NULL where there is none to tell of. */
+struct control undo_listing(struct ddb_store *store, struct arena *arena);
+void undo_close(struct ddb_store *store);
+
+/* --- ddb_bulk.c: many puts or deletes without conditions --- */
+
+/* Puts the items, or deletes what stands under the keys of `items`; returns when all are done. */
+MUST_CHECK bool bulk_put(struct ddb_store *store, const struct value *items, size_t count,
+                         struct error *err);
+MUST_CHECK bool bulk_delete(struct ddb_store *store, const struct value *items, size_t count,
+                            struct error *err);
+
+/* --- ddb_count.c: items against index entries --- */
+
+/* Counted by the server. */
+MUST_CHECK bool count_index(const struct ddb_store *store, struct ddb_client *client,
+                            const struct index_desc *index, uint64_t *eligible, uint64_t *entries,
+                            struct error *err);
+
+/* --- the interface, by module --- */
+
+bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *out,
+                  struct error *err);
+bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err);
+void ddb_reader_close(struct store_reader *base);
+bool ddb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
+                   const struct page_limits *limits, struct page *out, struct error *err);
+void ddb_release(struct store_reader *base);
+bool ddb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+             struct stored_item *out, struct error *err);
+bool ddb_query(struct store_reader *base, const struct query *query, struct page *out,
+               struct error *err);
+bool ddb_commit(struct store *base, struct batch *batch, struct error *err);
+bool ddb_index_create(struct store *base, const struct index_desc *index, struct error *err);
+bool ddb_index_finish(struct store *base, struct str name, struct error *err);
+bool ddb_index_drop(struct store *base, struct str name, struct error *err);
+bool ddb_control_get(struct store_reader *base, struct str name, struct arena *arena,
+                     struct str *out, struct error *err);
+bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
+                      struct control **out, size_t *count, struct error *err);
+bool ddb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
+                   struct str *frame, uint64_t *sequence, struct error *err);
+bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err);
+bool ddb_lease_take(struct store *base, const char *owner, struct error *err);
+bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err);
+void ddb_lease_release(struct store *base);
+void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out);
+bool ddb_load_open(struct store *base, uint64_t pass, struct error *err);
+bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err);
+bool ddb_load_close(struct store *base, struct error *err);
+bool ddb_load_abort(struct store *base, struct error *err);
+void bulk_load_free(struct ddb_load *load);
+bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,
+                struct error *err);
+
+#endif

@@ -1,0 +1,248 @@
+#include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/store/dynamodb/ddb_lease_internal.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+/* A watcher takes the lease over after WATCH_MS without a beat; its holder writes nothing any more
+ * LIVE_MS after the last beat that was acknowledged. What lies between covers a request's way. */
+enum { BEAT_MS = 2000, LIVE_MS = 10000, WATCH_MS = 15000, LOOK_MS = 250 };
+
+struct ddb_lease {
+    const struct ddb_store *store;
+    struct ddb_client *client; /* the heart's own */
+    uint64_t token;
+    struct str holder;
+    struct arena *arena;
+    atomic_uint_fast64_t deadline_ms; /* on this host's monotonic clock */
+    atomic_bool lost;
+    pthread_t heart;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool ending; /* under the lock */
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---------------------------------------------------------------- what others ask */
+
+uint64_t lease_token(const struct ddb_store *store)
+{
+    return store->lease == NULL ? 0 : store->lease->token;
+}
+
+bool lease_is_lost(const struct ddb_store *store)
+{
+    struct ddb_lease *lease = store->lease;
+    return lease != NULL &&
+           (atomic_load(&lease->lost) || now_ms() >= atomic_load(&lease->deadline_ms));
+}
+
+bool lease_check(const struct ddb_store *store, struct error *err)
+{
+    return !lease_is_lost(store) ||
+           error_set(err, ERROR_BUSY,
+                     "%.*s: the lease of this run was lost: another run may be writing\n"
+                     "hint: 'refold status TABLE' tells; the same command goes on",
+                     STR_ARG(store->target.table));
+}
+
+/* ---------------------------------------------------------------- the heart */
+
+static void beat(struct ddb_lease *lease)
+{
+    uint64_t sent_ms = now_ms();
+    struct arena *arena = arena_new();
+    struct lease_record record = {.token = lease->token, .holder = lease->holder};
+    struct error err = {0};
+    bool held = true;
+    if (lease_record_beat(lease->store, lease->client, &record, arena, &held, &err)) {
+        if (held) {
+            atomic_store(&lease->deadline_ms, sent_ms + LIVE_MS);
+        } else {
+            atomic_store(&lease->lost, true);
+        }
+    }
+    arena_free(arena);
+}
+
+/* True when it is time to end. */
+static bool rest(struct ddb_lease *lease)
+{
+    struct timespec until = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += BEAT_MS / 1000;
+    (void)pthread_mutex_lock(&lease->lock);
+    int rc = 0;
+    while (!lease->ending && rc == 0) {
+        rc = pthread_cond_timedwait(&lease->wake, &lease->lock, &until);
+    }
+    bool ending = lease->ending;
+    (void)pthread_mutex_unlock(&lease->lock);
+    return ending;
+}
+
+static void *live(void *argument)
+{
+    struct ddb_lease *lease = argument;
+    while (!rest(lease) && !atomic_load(&lease->lost)) {
+        beat(lease);
+    }
+    return NULL;
+}
+
+static bool start_heart(struct ddb_lease *lease, struct error *err)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&lease->lock, NULL);
+    (void)pthread_cond_init(&lease->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    int failure = pthread_create(&lease->heart, NULL, live, lease);
+    if (failure == 0) {
+        return true;
+    }
+    (void)pthread_cond_destroy(&lease->wake);
+    (void)pthread_mutex_destroy(&lease->lock);
+    return error_set(err, ERROR_STORE, "no thread for the lease: %s", strerror(failure));
+}
+
+static void stop_heart(struct ddb_lease *lease)
+{
+    (void)pthread_mutex_lock(&lease->lock);
+    lease->ending = true;
+    (void)pthread_cond_signal(&lease->wake);
+    (void)pthread_mutex_unlock(&lease->lock);
+    (void)pthread_join(lease->heart, NULL);
+    (void)pthread_cond_destroy(&lease->wake);
+    (void)pthread_mutex_destroy(&lease->lock);
+}
+
+/* ---------------------------------------------------------------- taking it */
+
+static bool refuse(const struct ddb_store *store, const struct lease_record *record,
+                   struct error *err)
+{
+    return error_set(err, ERROR_BUSY, "%.*s is being written by %.*s", STR_ARG(store->target.table),
+                     STR_ARG(record->owner));
+}
+
+/* Waits until the lease is free: released, its owner dead, or without a beat for WATCH_MS by this
+ * host's own clock. ERROR_BUSY: it beats. */
+static bool await_free(struct ddb_store *store, struct arena *arena, struct lease_record *record,
+                       struct error *err)
+{
+    if (!lease_record_read(store, store->client, arena, record, err)) {
+        return false;
+    }
+    uint64_t seen_token = record->token;
+    uint64_t seen_beat = record->beat;
+    uint64_t since_ms = now_ms();
+    while (record->holder.len > 0 && !lease_holder_is_dead(record->holder) &&
+           now_ms() - since_ms < WATCH_MS) {
+        ddb_sleep_ms(LOOK_MS);
+        if (!lease_record_read(store, store->client, arena, record, err)) {
+            return false;
+        }
+        if (record->token != seen_token || record->beat != seen_beat) {
+            return record->holder.len == 0 || refuse(store, record, err);
+        }
+    }
+    return true;
+}
+
+static bool take(struct ddb_store *store, struct ddb_lease *lease, const char *owner,
+                 struct error *err)
+{
+    struct arena *arena = lease->arena;
+    struct lease_record standing;
+    uint64_t sent_ms = 0;
+    bool taken = false;
+    if (!home_make(store, err) || !await_free(store, arena, &standing, err)) {
+        return false;
+    }
+    lease->token = standing.token + 1;
+    lease->holder = lease_holder_self(arena);
+    sent_ms = now_ms();
+    struct lease_record wanted = {
+        .owner = {owner, strlen(owner)}, .holder = lease->holder, .token = lease->token};
+    if (!lease_record_take(store, store->client, &standing, &wanted, &taken, err)) {
+        return false;
+    }
+    atomic_store(&lease->deadline_ms, sent_ms + LIVE_MS);
+    return taken || error_set(err, ERROR_BUSY, "%.*s: another run took the lease just now",
+                              STR_ARG(store->target.table));
+}
+
+static void free_lease(struct ddb_lease *lease)
+{
+    ddb_client_close(lease->client);
+    arena_free(lease->arena);
+    heap_free(lease);
+}
+
+bool ddb_lease_take(struct store *base, const char *owner, struct error *err)
+{
+    struct ddb_store *store = ddb_of(base);
+    if (store->mode == STORE_READ) {
+        return error_set(err, ERROR_STORE, "%.*s is open for reading only",
+                         STR_ARG(store->target.table));
+    }
+    if (store->lease != NULL) {
+        return lease_check(store, err);
+    }
+    struct ddb_lease *lease = heap_alloc(sizeof *lease);
+    lease->store = store;
+    lease->arena = arena_new();
+    if (!ddb_client_open(store->account, &lease->client, err) || !take(store, lease, owner, err) ||
+        !start_heart(lease, err)) {
+        free_lease(lease);
+        return false;
+    }
+    store->lease = lease;
+    return true;
+}
+
+void ddb_lease_release(struct store *base)
+{
+    struct ddb_store *store = ddb_of(base);
+    struct ddb_lease *lease = store->lease;
+    if (lease == NULL) {
+        return;
+    }
+    stop_heart(lease);
+    if (!lease_is_lost(store)) {
+        struct arena *arena = arena_new();
+        struct lease_record record = {.token = lease->token, .holder = lease->holder};
+        struct error err = {0};
+        if (!lease_record_free(store, lease->client, &record, arena, &err)) {
+            atomic_store(&lease->lost, true); /* a watcher waits until it is sure of that */
+        }
+        arena_free(arena);
+    }
+    store->lease = NULL;
+    free_lease(lease);
+}
+
+bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err)
+{
+    struct ddb_store *store = ddb_of(base);
+    struct lease_record record = {.token = 0};
+    *owner = (struct str){NULL, 0};
+    if (store->home.stands && !lease_record_read(store, store->client, arena, &record, err)) {
+        return false;
+    }
+    if (record.holder.len > 0 && !lease_holder_is_dead(record.holder)) {
+        *owner = record.owner;
+    }
+    return true;
+}

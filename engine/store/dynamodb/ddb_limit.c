@@ -1,0 +1,336 @@
+#include "engine/store/dynamodb/ddb_limit_internal.h"
+
+#include <string.h>
+
+enum { SECOND_US = 1000000 };
+
+/* Long enough to count what goes through, short enough not to be throttled much. After a lull the
+ * count says nothing. */
+enum {
+    MEASURE_US = 250000,
+    MEASURE_MAX_US = 1000000,
+    MEASURE_VOID_US = 2500000,
+    MEASURE_COUNT = 20
+};
+
+/* A bucket holds what flows in within this time: enough that an event loop which sleeps for
+ * milliseconds loses nothing. */
+static const double bucket_s = 0.05;
+
+/* The rate starts from this part of what went through, doubles within the time, and is no limit any
+ * more when it has grown so much. */
+static const double pace_part = 0.97;
+static const double pace_doubles_s = 16;
+static const double pace_forgotten = 100;
+
+/* A throttle this soon belongs to a request that was under way when the rate was set; one later
+ * than that says that the rate is wrong, unless it had time to grow. */
+enum { ECHO_US = 100000, SETTLED_US = 1000000 };
+static const double growth_wanted = 1.05;
+static const double growth_known = 1.25;
+static const double pace_up = 1.02;
+
+enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
+
+enum ddb_side ddb_side_of(const char *operation)
+{
+    static const struct {
+        const char *name;
+        enum ddb_side side;
+    } operations[] = {
+        {"UpdateItem", DDB_WRITE},
+        {"PutItem", DDB_WRITE},
+        {"DeleteItem", DDB_WRITE},
+        {"BatchWriteItem", DDB_WRITE},
+        {"TransactWriteItems", DDB_WRITE},
+        {"BatchExecuteStatement", DDB_WRITE},
+        {"ExecuteStatement", DDB_WRITE},
+        {"ExecuteTransaction", DDB_WRITE},
+        {"Scan", DDB_READ},
+        {"Query", DDB_READ},
+        {"GetItem", DDB_READ},
+        {"BatchGetItem", DDB_READ},
+        {"TransactGetItems", DDB_READ},
+    };
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (strcmp(operation, operations[i].name) == 0) {
+            return operations[i].side;
+        }
+    }
+    return DDB_CONTROL;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+void ddb_limit_init(struct ddb_limit *limit, double max_rcu, double max_wcu)
+{
+    *limit = (struct ddb_limit){0};
+    ddb_limit_set(limit, max_rcu, max_wcu);
+    for (size_t i = 0; i < DDB_SIDES; i++) {
+        limit->sides[i].window.size = WINDOW_FIRST;
+    }
+}
+
+/* A debt ends with the rate that it was made under. */
+void ddb_limit_set(struct ddb_limit *limit, double max_rcu, double max_wcu)
+{
+    limit->sides[DDB_READ].max = max_rcu;
+    limit->sides[DDB_WRITE].max = max_wcu;
+    for (size_t i = 0; i < DDB_SIDES; i++) {
+        limit->sides[i].bucket.tokens = 0;
+    }
+}
+
+/* ---------------------------------------------------------------- rates */
+
+/* Microseconds until the bucket has something in it; 0: it has. */
+static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now_us)
+{
+    double elapsed_s = (double)(now_us - bucket->filled_us) / SECOND_US;
+    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(rate * bucket_s, 1));
+    bucket->filled_us = now_us;
+    if (bucket->tokens > 0) {
+        return 0;
+    }
+    return (uint64_t)(-bucket->tokens / rate * SECOND_US) + 1;
+}
+
+/* By how much the rate has grown since it was found out. */
+static double pace_growth(const struct ddb_pace *pace, uint64_t now_us)
+{
+    double age_s = (double)(now_us - pace->base_us) / SECOND_US;
+    double part = age_s / pace_doubles_s;
+    return 1 + part * part * part;
+}
+
+static uint64_t pace_wait(struct ddb_pace *pace, uint64_t now_us)
+{
+    if (pace->base <= 0) {
+        return 0;
+    }
+    double growth = pace_growth(pace, now_us);
+    if (growth > pace_forgotten) {
+        pace->base = 0;
+        return 0;
+    }
+    return bucket_wait(&pace->bucket, pace->base * growth, now_us);
+}
+
+static void pace_set(struct ddb_pace *pace, double base, uint64_t now_us)
+{
+    pace->base = larger(base, 1);
+    pace->base_us = now_us;
+    pace->bucket = (struct ddb_bucket){0, now_us};
+}
+
+/* A rate that was right until it had grown a little starts over, and moves a little so that it
+ * grows about as much each time. Anything else is found out anew. */
+static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
+{
+    uint64_t age_us = now_us - pace->base_us;
+    double growth = pace_growth(pace, now_us);
+    if (pace->measuring || (pace->base > 0 && age_us < ECHO_US)) {
+        return;
+    }
+    if (pace->base > 0 && age_us > SETTLED_US && growth < growth_known) {
+        pace_set(pace, pace->base * (growth > growth_wanted ? pace_up : pace_part), now_us);
+        return;
+    }
+    pace->measuring = true;
+    pace->measured_from_us = now_us;
+    pace->measured = 0;
+    pace->measured_count = 0;
+}
+
+/* Counts what went through, and ends the measuring when there is enough of it. */
+static void pace_passed(struct ddb_pace *pace, double units, uint64_t now_us)
+{
+    if (!pace->measuring) {
+        return;
+    }
+    pace->measured += units;
+    pace->measured_count += units > 0;
+    uint64_t elapsed = now_us - pace->measured_from_us;
+    bool enough = elapsed >= MEASURE_US && pace->measured_count >= MEASURE_COUNT;
+    if (elapsed > MEASURE_VOID_US) {
+        pace->measuring = false;
+    } else if (enough || elapsed >= MEASURE_MAX_US) {
+        pace->measuring = false;
+        pace_set(pace, pace_part * pace->measured * SECOND_US / (double)elapsed, now_us);
+    }
+}
+
+/* ---------------------------------------------------------------- key ranges */
+
+static struct ddb_lane *lane_of(struct ddb_limit *limit, uint64_t lane)
+{
+    for (size_t i = 0; lane != 0 && i < limit->lane_count; i++) {
+        if (limit->lanes[i].lane == lane) {
+            return &limit->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The one for a lane: a free one, or that whose pace is the oldest. */
+static struct ddb_lane *lane_add(struct ddb_limit *limit, uint64_t lane)
+{
+    struct ddb_lane *place = &limit->lanes[0];
+    if (limit->lane_count < DDB_LANES_MAX) {
+        place = &limit->lanes[limit->lane_count++];
+    } else {
+        for (size_t i = 1; i < DDB_LANES_MAX; i++) {
+            bool older = limit->lanes[i].pace.base_us < place->pace.base_us;
+            place = older ? &limit->lanes[i] : place;
+        }
+    }
+    *place = (struct ddb_lane){.lane = lane};
+    return place;
+}
+
+static void lane_throttled(struct ddb_limit *limit, uint64_t lane, uint64_t now_us)
+{
+    if (lane == 0) {
+        return;
+    }
+    struct ddb_lane *known = lane_of(limit, lane);
+    pace_throttled(known != NULL ? &known->pace : &lane_add(limit, lane)->pace, now_us);
+}
+
+/* ---------------------------------------------------------------- the window */
+
+/* Replies of one side differ tenfold by what is asked for, hence the wide bound. */
+static void window_replied(struct ddb_window *window, uint64_t took_us)
+{
+    double took = (double)took_us;
+    bool quickest = window->usual_us <= 0 || took < window->usual_us;
+    window->usual_us = quickest ? took : window->usual_us + took / 1024;
+    if (took < 10 * window->usual_us + 20000) {
+        window->size = smaller(window->size + 1 / window->size, WINDOW_MAX);
+    } else {
+        window->size = larger(window->size - 1 / window->size, 1);
+    }
+}
+
+static void window_troubled(struct ddb_window *window, uint64_t now_us)
+{
+    if (now_us - window->shrunk_us > SHRINK_AGAIN_US) {
+        window->size = larger(window->size / 2, 1);
+        window->shrunk_us = now_us;
+    }
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+enum ddb_grant ddb_limit_take(struct ddb_limit *limit, const struct ddb_demand *demand,
+                              uint64_t now_us, uint64_t *wait_us)
+{
+    *wait_us = 0;
+    if (demand->side == DDB_CONTROL) {
+        return DDB_GRANTED;
+    }
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    struct ddb_window *window = &limit->sides[demand->side].window;
+    struct ddb_pace *pace = &limit->sides[demand->side].pace;
+    struct ddb_bucket *budget = &limit->sides[demand->side].bucket;
+    double max = limit->sides[demand->side].max;
+    if (!demand->alone && window->in_flight >= (unsigned)window->size) {
+        return DDB_WINDOW_FULL;
+    }
+    uint64_t budget_wait = max > 0 ? bucket_wait(budget, max, now_us) : 0;
+    uint64_t side_wait = pace_wait(pace, now_us);
+    side_wait = side_wait > budget_wait ? side_wait : budget_wait;
+    if (side_wait > 0) {
+        *wait_us = side_wait;
+        return DDB_SIDE_FULL;
+    }
+    *wait_us = lane == NULL ? 0 : pace_wait(&lane->pace, now_us);
+    if (*wait_us > 0) {
+        return DDB_LANE_FULL;
+    }
+    window->in_flight++;
+    pace->bucket.tokens -= demand->units;
+    budget->tokens -= demand->units;
+    if (lane != NULL) {
+        lane->pace.bucket.tokens -= demand->units;
+    }
+    return DDB_GRANTED;
+}
+
+/* What was taken for more or less than it cost is put right. */
+static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, double consumed,
+                   uint64_t now_us)
+{
+    double units = consumed < 0 ? demand->units : consumed;
+    double more = units - demand->units;
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    struct ddb_pace *pace = &limit->sides[demand->side].pace;
+    limit->sides[demand->side].bucket.tokens -= more;
+    pace->bucket.tokens -= more;
+    pace_passed(pace, units, now_us);
+    if (lane != NULL) {
+        lane->pace.bucket.tokens -= more;
+        pace_passed(&lane->pace, units, now_us);
+    }
+}
+
+void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t now_us)
+{
+    if (side != DDB_CONTROL) {
+        pace_throttled(&limit->sides[side].pace, now_us);
+    }
+}
+
+/* It cost nothing of the user's limit; the paces count attempts, or they would not slow them. */
+static void throttled(struct ddb_limit *limit, const struct ddb_demand *demand,
+                      enum ddb_scope scope, uint64_t now_us)
+{
+    struct ddb_lane *lane = lane_of(limit, demand->lane);
+    limit->sides[demand->side].bucket.tokens += demand->units;
+    pace_passed(&limit->sides[demand->side].pace, 0, now_us);
+    if (lane != NULL) {
+        pace_passed(&lane->pace, 0, now_us);
+    }
+    switch (scope) {
+    case DDB_SCOPE_LANE:
+        lane_throttled(limit, demand->lane, now_us);
+        break;
+    case DDB_SCOPE_SIDE:
+        ddb_limit_throttled(limit, demand->side, now_us);
+        break;
+    case DDB_SCOPE_ALL:
+        ddb_limit_throttled(limit, DDB_READ, now_us);
+        ddb_limit_throttled(limit, DDB_WRITE, now_us);
+        break;
+    }
+}
+
+void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
+                   const struct ddb_end *end, uint64_t now_us)
+{
+    if (demand->side == DDB_CONTROL) {
+        return;
+    }
+    struct ddb_window *window = &limit->sides[demand->side].window;
+    window->in_flight--;
+    switch (end->result) {
+    case DDB_RESULT_FINE:
+        window_replied(window, end->took_us);
+        settle(limit, demand, end->consumed, now_us);
+        break;
+    case DDB_RESULT_THROTTLED:
+        throttled(limit, demand, end->scope, now_us);
+        break;
+    case DDB_RESULT_TROUBLE:
+        window_troubled(window, now_us);
+        break;
+    }
+}

@@ -1,0 +1,102 @@
+/* ddb_limit — how many requests, and how many capacity units a second, all clients together may
+ * send. Pure but for its own state: time comes in, and the caller holds the lock. */
+#ifndef ENGINE_STORE_DYNAMODB_DDB_LIMIT_INTERNAL_H
+#define ENGINE_STORE_DYNAMODB_DDB_LIMIT_INTERNAL_H
+
+#include "engine/store/dynamodb/ddb_reply_internal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ddb_side { DDB_READ, DDB_WRITE, DDB_SIDES, DDB_CONTROL = DDB_SIDES };
+
+/* What an operation of the API does; DDB_CONTROL costs no capacity. */
+enum ddb_side ddb_side_of(const char *operation);
+
+/* Units that flow in at a rate. What costs more than is there leaves a debt. */
+struct ddb_bucket {
+    double tokens;
+    uint64_t filled_us;
+};
+
+/* A rate found out: what went through while the server throttled is what it grants. From a little
+ * below that, the rate grows, slowly at first, until the server throttles again. */
+struct ddb_pace {
+    double base; /* units a second; 0: not limited */
+    uint64_t base_us;
+    bool measuring;
+    uint64_t measured_from_us;
+    double measured;
+    unsigned measured_count;
+    struct ddb_bucket bucket;
+};
+
+/* The number in flight: grows while replies come as fast as ever, shrinks when they do not. */
+struct ddb_window {
+    double size;
+    unsigned in_flight;
+    double usual_us; /* what a reply takes when nothing waits */
+    uint64_t shrunk_us;
+};
+
+/* A key range that was throttled, by the lane of its requests. */
+struct ddb_lane {
+    uint64_t lane;
+    struct ddb_pace pace;
+};
+
+enum { DDB_LANES_MAX = 64 };
+
+struct ddb_limit {
+    struct {
+        double max; /* units a second, as the user says; 0: no limit */
+        struct ddb_bucket bucket;
+        struct ddb_pace pace;
+        struct ddb_window window;
+    } sides[DDB_SIDES];
+    struct ddb_lane lanes[DDB_LANES_MAX];
+    size_t lane_count;
+};
+
+/* What a request asks for. */
+struct ddb_demand {
+    enum ddb_side side;
+    uint64_t lane;
+    double units;
+    bool alone; /* its client has nothing in flight: one is always let through the window */
+};
+
+enum ddb_grant {
+    DDB_GRANTED,
+    DDB_LANE_FULL,  /* others may go, this one waits */
+    DDB_SIDE_FULL,  /* all of its side wait */
+    DDB_WINDOW_FULL /* until a reply comes */
+};
+
+void ddb_limit_init(struct ddb_limit *limit, double max_rcu, double max_wcu);
+
+/* Changes what the user allows. */
+void ddb_limit_set(struct ddb_limit *limit, double max_rcu, double max_wcu);
+
+/* Takes what is asked for, or says how long to wait. */
+enum ddb_grant ddb_limit_take(struct ddb_limit *limit, const struct ddb_demand *demand,
+                              uint64_t now_us, uint64_t *wait_us);
+
+/* How a request that was granted ended. */
+enum ddb_result { DDB_RESULT_FINE, DDB_RESULT_THROTTLED, DDB_RESULT_TROUBLE };
+
+struct ddb_end {
+    enum ddb_result result;
+    enum ddb_scope scope; /* with THROTTLED */
+    double consumed;      /* units; < 0: unknown */
+    uint64_t took_us;
+};
+
+void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
+                   const struct ddb_end *end, uint64_t now_us);
+
+/* Something of a side was throttled without a request of its own: UnprocessedItems. */
+void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t now_us);
+
+#endif

@@ -1,0 +1,165 @@
+#include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/store/dynamodb/ddb_undo_internal.h"
+
+#include <string.h>
+
+/* What a page of a scan is expected to read: up to 1 MB, consistent, 4 KB a unit. */
+static const double page_units = 128;
+
+bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err)
+{
+    struct ddb_store *store = ddb_of(base);
+    struct ddb_reader *reader = heap_alloc(sizeof *reader);
+    reader->base.store = base;
+    reader->arena = arena_new();
+    reader->scratch = arena_new();
+    reader->table_arena = arena_new();
+    if (!ddb_client_open(store->account, &reader->client, err)) {
+        ddb_reader_close(&reader->base);
+        return false;
+    }
+    *out = &reader->base;
+    return true;
+}
+
+void ddb_reader_close(struct store_reader *base)
+{
+    struct ddb_reader *reader = ddb_reader_of(base);
+    ddb_client_close(reader->client);
+    undo_index_free(reader->undo);
+    arena_free(reader->arena);
+    arena_free(reader->scratch);
+    arena_free(reader->table_arena);
+    composer_free(&reader->composer);
+    buffer_free(&reader->cursor);
+    heap_free(reader->items);
+    heap_free(reader);
+}
+
+void ddb_release(struct store_reader *base)
+{
+    arena_reset(ddb_reader_of(base)->arena);
+}
+
+/* ---------------------------------------------------------------- pages */
+
+static void add_item(struct ddb_reader *reader, struct page *page, struct value item)
+{
+    enum { ITEMS_FIRST = 256 };
+    if (page->count == reader->capacity) {
+        reader->capacity = reader->capacity == 0 ? ITEMS_FIRST : 2 * reader->capacity;
+        reader->items = heap_resize(reader->items, reader->capacity * sizeof *reader->items);
+    }
+    reader->items[page->count++] = (struct stored_item){.item = item};
+    page->items = reader->items;
+}
+
+static bool take_items(struct ddb_reader *reader, const struct json *reply, struct page *page,
+                       struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    const struct json *items = answer_list(reply, "Items");
+    for (size_t i = 0; i < items->count; i++) {
+        struct value item;
+        bool is_ours = false;
+        if (!answer_element(&items->items[i], reader->arena, &item, err) ||
+            !reserved_look(store, item, &is_ours, err)) {
+            return false;
+        }
+        if (!is_ours) {
+            add_item(reader, page, item);
+        }
+    }
+    return true;
+}
+
+/* The segment goes on behind the last key that was looked at; without one it has ended. */
+static bool take_cursor(struct ddb_reader *reader, const struct json *reply, struct str cursor,
+                        struct page *page, struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    struct value last;
+    struct key key;
+    if (!answer_item(reply, "LastEvaluatedKey", reader->scratch, &last, err)) {
+        return false;
+    }
+    page->last = value_is_missing(last);
+    page->cursor = cursor;
+    if (page->last) {
+        return true;
+    }
+    if (!key_of_item(&store->table.desc.keys, last, &key, err)) {
+        err->code = ERROR_STORE;
+        return error_wrap(err, "the server's LastEvaluatedKey");
+    }
+    reader->cursor.len = 0;
+    key_encode(&key, &reader->cursor);
+    page->cursor = buffer_str(&reader->cursor);
+    return true;
+}
+
+static bool compose_scan(struct ddb_reader *reader, struct segment segment, struct str cursor,
+                         const struct page_limits *limits, struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    const struct key_schema *keys = &store->table.desc.keys;
+    struct composer *composer = &reader->composer;
+    struct arena *arena = reader->scratch;
+    compose_begin(composer, store->target.table);
+    compose_raw(composer, "ConsistentRead", STR("true"));
+    if (segment.total > 1) {
+        compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
+        compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
+    }
+    if (limits->items > 0) {
+        compose_raw(composer, "Limit", arena_format(arena, "%zu", limits->items));
+    }
+    compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
+    if (cursor.len > 0) {
+        struct key key;
+        if (!key_decode(cursor, keys->partition_count + keys->sort_count, &key, err)) {
+            return error_wrap(err, "the cursor");
+        }
+        compose_key(composer, "ExclusiveStartKey", keys, &key);
+    }
+    return true;
+}
+
+bool ddb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
+                   const struct page_limits *limits, struct page *out, struct error *err)
+{
+    struct ddb_reader *reader = ddb_reader_of(base);
+    const struct ddb_store *store = ddb_of(base->store);
+    struct page page = {.count = 0};
+    const struct json *reply = NULL;
+    arena_reset(reader->arena);
+    arena_reset(reader->scratch);
+    if (!compose_scan(reader, segment, cursor, limits, err)) {
+        return false;
+    }
+    struct ddb_request request = {.operation = "Scan",
+                                  .body = compose_end(&reader->composer, reader->scratch),
+                                  .lane = (uint64_t)segment.index + 1,
+                                  .units = page_units};
+    if (!answer_calls(store, reader->client, &request, 1, reader->scratch, err) ||
+        !answer_expect(store, &request, reader->scratch, &reply, err) ||
+        !take_items(reader, reply, &page, err) || !take_cursor(reader, reply, cursor, &page, err)) {
+        return false;
+    }
+    *out = page;
+    return true;
+}
+
+bool ddb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+             struct stored_item *out, struct error *err)
+{
+    struct ddb_reader *reader = ddb_reader_of(base);
+    struct arena *scratch = arena_new();
+    struct value *items = arena_alloc(scratch, (count + 1) * sizeof *items);
+    bool ok = get_items(ddb_of(base->store), reader->client, keys, count, arena, items, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        out[i] = (struct stored_item){.item = items[i]};
+    }
+    arena_free(scratch);
+    return ok;
+}

@@ -1,0 +1,53 @@
+/* ddb_table — DescribeTable, CreateTable, UpdateTable: what the table is, and waiting for it. */
+#ifndef ENGINE_STORE_DYNAMODB_DDB_TABLE_INTERNAL_H
+#define ENGINE_STORE_DYNAMODB_DDB_TABLE_INTERNAL_H
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/base/str.h"
+#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where requests about a table go. */
+struct ddb_place {
+    struct ddb_account *account;
+    struct ddb_client *client;
+    struct str table;
+};
+
+struct ddb_table {
+    struct table_desc desc;
+    bool active;          /* the table itself: not being made or changed */
+    bool provisioned;     /* else on demand */
+    uint64_t read_units;  /* provisioned */
+    uint64_t write_units; /* provisioned */
+};
+
+/* What the server says of the table, owned by the arena; *missing where there is none (NULL: that
+ * is an error, which says where it was looked for). */
+MUST_CHECK bool ddb_table_read(const struct ddb_place *place, struct arena *arena,
+                               struct ddb_table *out, bool *missing, struct error *err);
+
+/* Makes a table, on demand, and waits until it can be used. */
+MUST_CHECK bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wanted,
+                                 struct error *err);
+
+/* Waits until neither the table nor any of its indexes is being made or changed. */
+MUST_CHECK bool ddb_table_wait(const struct ddb_place *place, struct error *err);
+
+/* UpdateTable with one change of an index: returns when it is under way. */
+MUST_CHECK bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
+                                    struct error *err);
+MUST_CHECK bool ddb_table_drop_index(const struct ddb_place *place, struct str name,
+                                     struct error *err);
+
+/* The index of that name, or NULL. */
+const struct index_desc *ddb_table_index(const struct ddb_table *table, struct str name);
+
+/* Sleeps. */
+void ddb_sleep_ms(unsigned milliseconds);
+
+#endif

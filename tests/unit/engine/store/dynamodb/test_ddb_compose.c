@@ -1,0 +1,117 @@
+#include "engine/store/dynamodb/ddb_compose_internal.h"
+
+#include "engine/item/item_json.h"
+#include "tests/support/suite.h"
+
+static const struct key_schema keys = {.partition = {{STR_INIT("PK"), VALUE_S}},
+                                       .partition_count = 1};
+
+#define ITEM(members) "{\"PK\":{\"S\":\"P\"}" members "}"
+
+static const struct {
+    const char *says;
+    const char *before, *after;
+    bool loose;
+    const char *condition, *set, *remove;
+} changes[] = {
+    {"a new attribute must not be there", ITEM(""), ITEM(",\"A\":{\"N\":\"1\"}"), false,
+     "attribute_exists(#0) AND attribute_not_exists(#1)", "#1=:0", ""},
+    {"a changed one must be as it was", ITEM(",\"A\":{\"N\":\"1\"}"), ITEM(",\"A\":{\"N\":\"2\"}"),
+     false, "attribute_exists(#0) AND #1=:0", "#1=:1", ""},
+    {"a removed one too", ITEM(",\"A\":{\"N\":\"1\"}"), ITEM(""), false,
+     "attribute_exists(#0) AND #1=:0", "", "#1"},
+    {"and what stays as it is", ITEM(",\"A\":{\"N\":\"1\"},\"B\":{\"S\":\"b\"}"),
+     ITEM(",\"B\":{\"S\":\"b\"},\"C\":{\"S\":\"c\"}"), false,
+     "attribute_exists(#0) AND attribute_not_exists(#1) AND #2=:1 AND #3=:2", "#1=:0", "#2"},
+    {"loosely, sets and documents are not compared",
+     ITEM(",\"A\":{\"SS\":[\"x\"]},\"B\":{\"L\":[]},\"C\":{\"S\":\"c\"}"),
+     ITEM(",\"A\":{\"SS\":[\"y\"]},\"B\":{\"L\":[]},\"C\":{\"S\":\"c\"}"), true,
+     "attribute_exists(#0) AND #2=:1", "#1=:0", ""},
+};
+
+static struct value item_of(const char *text, struct arena *arena)
+{
+    struct value item = {NULL, 0};
+    struct json *json = NULL;
+    struct error err = {0};
+    struct json_options options = {.file = "item"};
+    ck_assert(json_parse((struct str){text, strlen(text)}, &options, arena, &json, &err) &&
+              item_json_item(json, arena, &item, &err));
+    return item;
+}
+
+static void expect(const struct buffer *found, const char *wanted, const char *says)
+{
+    ck_assert_msg(str_equal(buffer_str(found), (struct str){wanted, strlen(wanted)}), "%s: '%.*s'",
+                  says, STR_ARG(buffer_str(found)));
+}
+
+START_TEST(a_change_is_written_as_the_table_says)
+{
+    struct arena *arena = arena_new();
+    struct composer composer = {.name_count = 0};
+    struct value before = item_of(changes[_i].before, arena);
+    struct value after = item_of(changes[_i].after, arena);
+    compose_begin(&composer, STR("T"));
+    ck_assert(compose_change(&composer, &keys, before, after, changes[_i].loose));
+    expect(&composer.condition, changes[_i].condition, changes[_i].says);
+    expect(&composer.set, changes[_i].set, changes[_i].says);
+    expect(&composer.remove, changes[_i].remove, changes[_i].says);
+    composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
+/* 4 KB and 300 operators an expression. */
+START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
+{
+    enum { WIDE = 1000 };
+    struct arena *arena = arena_new();
+    struct attribute *members = arena_alloc(arena, WIDE * sizeof *members);
+    struct composer composer = {.name_count = 0};
+    struct value item;
+    struct error err = {0};
+    members[0] = (struct attribute){STR("PK"), value_string(arena, STR("P"))};
+    for (int i = 1; i < WIDE; i++) {
+        members[i] = (struct attribute){arena_format(arena, "A%03d", i), value_null()};
+    }
+    ck_assert(value_map(arena, members, WIDE, &item, &err));
+    compose_begin(&composer, STR("T"));
+    compose_unchanged(&composer, &keys, item, false);
+    ck_assert_uint_le(composer.condition.len, 4096);
+    ck_assert_uint_le(composer.condition_operators, 300);
+    ck_assert_uint_gt(composer.condition_operators, 290);
+    compose_begin(&composer, STR("T"));
+    ck_assert(!compose_change(&composer, &keys, item_of(ITEM(""), arena), item, false));
+    composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
+/* Else what somebody adds between reading and deleting would go with the item. */
+START_TEST(an_item_is_unchanged_without_what_others_have)
+{
+    struct arena *arena = arena_new();
+    struct composer composer = {.name_count = 0};
+    compose_know(&composer, item_of(ITEM(",\"A\":{\"S\":\"a\"},\"B\":{\"S\":\"b\"}"), arena));
+    compose_know(&composer, (struct value){NULL, 0});
+    compose_begin(&composer, STR("T"));
+    compose_unchanged(&composer, &keys, item_of(ITEM(",\"A\":{\"S\":\"a\"}"), arena), false);
+    expect(&composer.condition, "attribute_exists(#0) AND #1=:0 AND attribute_not_exists(#2)",
+           "an attribute known of another item");
+    composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("engine/store/dynamodb/ddb_compose");
+    TCase *expressions = tcase_create("expressions");
+    tcase_add_loop_test(expressions, a_change_is_written_as_the_table_says, 0,
+                        sizeof changes / sizeof *changes);
+    tcase_add_test(expressions, a_wide_item_is_compared_as_far_as_an_expression_goes);
+    tcase_add_test(expressions, an_item_is_unchanged_without_what_others_have);
+    suite_add_tcase(suite, expressions);
+    return suite_run(suite);
+}
