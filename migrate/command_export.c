@@ -57,8 +57,10 @@ static bool write_pages(struct export *export, struct error *err)
     while (ok && !page.last) {
         ok = atomic_load(export->invocation->stop)
                  ? error_set(err, ERROR_STOPPED, "interrupted: nothing was exported")
-                 : store_read_page(export->reader, (struct segment){0, 1}, buffer_str(&cursor),
-                                   &(struct page_limits){0}, &page, err) &&
+                 : store_read_page(export->reader,
+                                   &(struct page_place){(struct segment){0, 1}, buffer_str(&cursor),
+                                                        &(struct page_limits){0}},
+                                   &page, err) &&
                        write_page(&page, &lines, export->file, err);
         if (ok) {
             cursor.len = 0;

@@ -87,7 +87,7 @@ static bool read_first_item(struct store_reader *reader, struct segment segment,
     struct page page = {.last = false};
     struct str cursor = {0};
     while (page.count == 0 && !page.last) {
-        if (!store_read_page(reader, segment, cursor, &limits, &page, err)) {
+        if (!store_read_page(reader, &(struct page_place){segment, cursor, &limits}, &page, err)) {
             return false;
         }
         cursor = arena_copy(arena, page.cursor);

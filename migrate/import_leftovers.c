@@ -77,8 +77,9 @@ static bool walk_table(struct walk *walk, struct store_reader *reader, struct er
     struct buffer cursor = {0};
     bool ok = import_stream_next(walk->stream, &walk->derived, err);
     while (ok && !page.last) {
-        ok = store_read_page(reader, (struct segment){0, 1}, buffer_str(&cursor), &limits, &page,
-                             err);
+        ok = store_read_page(
+            reader, &(struct page_place){(struct segment){0, 1}, buffer_str(&cursor), &limits},
+            &page, err);
         for (size_t i = 0; ok && i < page.count; i++) {
             ok = look_at(walk, &page.items[i], err);
         }

@@ -142,8 +142,8 @@ static bool commit(struct merge *merge, struct error *err)
 static bool finish_batch(struct merge *merge, struct error *err)
 {
     merge->effect_count = 0;
-    if (merge->count > 0 &&
-        !store_get(merge->reader, merge->keys, merge->count, merge->arena, merge->standing, err)) {
+    if (merge->count > 0 && !store_get(merge->reader, (struct key_list){merge->keys, merge->count},
+                                       merge->arena, merge->standing, err)) {
         return false;
     }
     for (size_t i = 0; i < merge->count; i++) {

@@ -146,7 +146,9 @@ static bool look_for_items(struct import_table *table, struct error *err)
     struct str cursor = STR("");
     bool ok = true;
     while (ok && page.count == 0 && !page.last) {
-        ok = store_read_page(table->reader, (struct segment){0, 1}, cursor, &limits, &page, err);
+        ok = store_read_page(table->reader,
+                             &(struct page_place){(struct segment){0, 1}, cursor, &limits}, &page,
+                             err);
         if (ok) {
             cursor = arena_copy(arena, page.cursor);
             store_release(table->reader);

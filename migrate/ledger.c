@@ -14,18 +14,18 @@
 bool ledger_read(struct store_reader *reader, struct arena *arena, struct ledger *out,
                  struct error *err)
 {
-    struct control *controls = NULL;
-    size_t count = 0;
-    if (!store_control_list(reader, STR(PLAN_PREFIX), arena, &controls, &count, err)) {
+    struct control_list controls = {NULL, 0};
+    if (!store_control_list(reader, STR(PLAN_PREFIX), arena, &controls, err)) {
         return false;
     }
-    struct ledger_record *records = arena_alloc(arena, (count + 1) * sizeof *records);
-    for (size_t i = 0; i < count; i++) {
-        if (!ledger_record_parse(controls[i].value, controls[i].name, arena, &records[i], err)) {
+    struct ledger_record *records = arena_alloc(arena, (controls.count + 1) * sizeof *records);
+    for (size_t i = 0; i < controls.count; i++) {
+        const struct control *control = &controls.list[i];
+        if (!ledger_record_parse(control->value, control->name, arena, &records[i], err)) {
             return false;
         }
     }
-    *out = (struct ledger){records, count};
+    *out = (struct ledger){records, controls.count};
     return true;
 }
 
@@ -132,13 +132,12 @@ bool ledger_next_pass(struct store *store, struct store_reader *reader, uint64_t
 static bool collect(struct store_reader *reader, struct str prefix, struct arena *arena,
                     struct buffer *out, struct error *err)
 {
-    struct control *controls = NULL;
-    size_t count = 0;
-    if (!store_control_list(reader, prefix, arena, &controls, &count, err)) {
+    struct control_list controls = {NULL, 0};
+    if (!store_control_list(reader, prefix, arena, &controls, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct control gone = {.name = controls[i].name};
+    for (size_t i = 0; i < controls.count; i++) {
+        struct control gone = {.name = controls.list[i].name};
         buffer_add(out, (struct str){(const char *)&gone, sizeof gone});
     }
     return true;

@@ -170,10 +170,9 @@ static bool read_one(const struct control *control, const struct checkpoint_run 
 bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *run,
                      struct arena *arena, struct checkpoint *out, struct error *err)
 {
-    struct control *controls = NULL;
-    size_t count = 0;
+    struct control_list controls = {NULL, 0};
     if (!store_control_list(reader, checkpoint_prefix(run->version, arena), arena, &controls,
-                            &count, err)) {
+                            err)) {
         return false;
     }
     for (uint32_t i = 0; i < run->segments; i++) {
@@ -181,8 +180,8 @@ bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *r
             .cursor = STR(""),
             .counts = arena_zero(arena, (run->step_count + 1) * sizeof *out[i].counts)};
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!read_one(&controls[i], run, arena, out, err)) {
+    for (size_t i = 0; i < controls.count; i++) {
+        if (!read_one(&controls.list[i], run, arena, out, err)) {
             return false;
         }
     }
@@ -208,14 +207,12 @@ bool checkpoint_progress(struct store_reader *reader, uint32_t version, uint64_t
                          uint32_t *done, struct error *err)
 {
     struct arena *arena = arena_new();
-    struct control *controls = NULL;
-    size_t count = 0;
-    bool ok = store_control_list(reader, checkpoint_prefix(version, arena), arena, &controls,
-                                 &count, err);
+    struct control_list controls = {NULL, 0};
+    bool ok = store_control_list(reader, checkpoint_prefix(version, arena), arena, &controls, err);
     *items = 0;
     *done = 0;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = add_progress(&controls[i], arena, items, done, err);
+    for (size_t i = 0; ok && i < controls.count; i++) {
+        ok = add_progress(&controls.list[i], arena, items, done, err);
     }
     arena_free(arena);
     return ok;

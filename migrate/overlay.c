@@ -81,16 +81,16 @@ static void release(struct store_reader *base)
     store_release(reader->over);
 }
 
-static bool get(struct store_reader *base, const struct key *keys, size_t count,
-                struct arena *arena, struct stored_item *out, struct error *err)
+static bool get(struct store_reader *base, struct key_list keys, struct arena *arena,
+                struct stored_item *out, struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
-    struct stored_item *changed = arena_alloc(arena, count * sizeof *changed);
-    if (!store_get(reader->over, keys, count, arena, changed, err) ||
-        !store_get(reader->under, keys, count, arena, out, err)) {
+    struct stored_item *changed = arena_alloc(arena, keys.count * sizeof *changed);
+    if (!store_get(reader->over, keys, arena, changed, err) ||
+        !store_get(reader->under, keys, arena, out, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < keys.count; i++) {
         if (!value_is_missing(changed[i].item)) {
             struct stored_item none = {.stamp = 0};
             out[i] = is_gone(changed[i].item) ? none : changed[i];
@@ -136,7 +136,7 @@ static bool take_unchanged(struct overlay_reader *reader, const struct page *pag
             return false;
         }
     }
-    if (!store_get(reader->over, of, page->count, reader->arena, changed, err)) {
+    if (!store_get(reader->over, (struct key_list){of, page->count}, reader->arena, changed, err)) {
         return false;
     }
     for (size_t i = 0; i < page->count; i++) {
@@ -163,17 +163,18 @@ static void take_standing(struct overlay_reader *reader, const struct page *page
     out->cursor = make_cursor(reader, FROM_OVER, page->cursor);
 }
 
-static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                      const struct page_limits *limits, struct page *out, struct error *err)
+static bool read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                      struct error *err)
 {
     struct overlay_reader *reader = reader_of(base);
     struct buffer place = {0}; /* the cursor may be the reader's own */
+    struct str cursor = from->cursor;
     buffer_add(&place, cursor);
     struct str where = cursor.len == 0 ? STR("") : (struct str){place.bytes + 1, place.len - 1};
     bool over = cursor.len > 0 && cursor.ptr[0] == FROM_OVER;
     struct page page;
-    bool ok =
-        store_read_page(over ? reader->over : reader->under, segment, where, limits, &page, err);
+    bool ok = store_read_page(over ? reader->over : reader->under,
+                              &(struct page_place){from->segment, where, from->limits}, &page, err);
     buffer_free(&place);
     if (ok && over) {
         take_standing(reader, &page, out);

@@ -266,7 +266,7 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
     struct stored_item found;
     struct runner_effect effect;
     struct runner_meeter meeter = {&probe->rules, probe->session->reader};
-    if (!store_get(meeter.reader, &target->key, 1, target->arena, &found, err)) {
+    if (!store_get(meeter.reader, (struct key_list){&target->key, 1}, target->arena, &found, err)) {
         return false;
     }
     *held = !value_is_missing(found.item);

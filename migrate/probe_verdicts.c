@@ -254,12 +254,13 @@ static bool read_done(const struct control *control, struct arena *arena,
 bool probe_verdicts_load(struct store_reader *reader, struct str prefix, struct arena *arena,
                          struct probe_verdicts *out, struct error *err)
 {
-    struct control *controls = NULL;
-    size_t count = 0;
+    struct control_list found = {NULL, 0};
     uint64_t expected = 0;
-    if (!store_control_list(reader, prefix, arena, &controls, &count, err)) {
+    if (!store_control_list(reader, prefix, arena, &found, err)) {
         return false;
     }
+    const struct control *controls = found.list;
+    size_t count = found.count;
     /* "done" sorts behind the digits of the chunks. */
     struct str last = arena_format(arena, "%.*sdone", STR_ARG(prefix));
     if (count == 0 || !str_equal(controls[count - 1].name, last)) {

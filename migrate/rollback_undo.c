@@ -70,18 +70,19 @@ static bool read_records(const struct rollback_undo *undo, struct str rest, stru
 static bool next_frame(const struct rollback_undo *undo, struct frame *frame, bool *more,
                        struct error *err)
 {
-    struct str packed;
+    struct undo_frame packed;
     struct str records;
     arena_reset(frame->arena);
-    if (!store_undo_last(undo->reader, undo->record->version, undo->record->undo_before,
-                         frame->arena, &packed, &frame->sequence, err)) {
+    struct undo_place place = {undo->record->version, undo->record->undo_before};
+    if (!store_undo_last(undo->reader, place, frame->arena, &packed, err)) {
         return false;
     }
-    *more = packed.ptr != NULL;
+    frame->sequence = packed.sequence;
+    *more = packed.bytes.ptr != NULL;
     if (!*more) {
         return true;
     }
-    if (!undo_unpack(packed, FRAME_MAX_BYTES, frame->arena, &records, err) ||
+    if (!undo_unpack(packed.bytes, FRAME_MAX_BYTES, frame->arena, &records, err) ||
         !read_records(undo, records, frame, err)) {
         return error_wrap(err, "undo frame %" PRIu64, frame->sequence);
     }
@@ -209,7 +210,8 @@ static bool read_standing(const struct rollback_undo *undo, struct chunk *chunk,
         keys[2 * i] = *newest_key(record);
         keys[2 * i + 1] = record->key;
     }
-    return store_get(undo->reader, keys, 2 * count, chunk->arena, chunk->standing, err);
+    return store_get(undo->reader, (struct key_list){keys, 2 * count}, chunk->arena,
+                     chunk->standing, err);
 }
 
 static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
@@ -294,11 +296,11 @@ bool rollback_undo_begin(struct store_reader *reader, struct ledger_record *reco
                          struct error *err)
 {
     struct arena *arena = arena_new();
-    struct str frame;
-    uint64_t sequence = 0;
-    bool ok = store_undo_last(reader, record->version, UINT64_MAX, arena, &frame, &sequence, err);
+    struct undo_frame frame;
+    struct undo_place last = {record->version, UINT64_MAX};
+    bool ok = store_undo_last(reader, last, arena, &frame, err);
     if (ok) {
-        record->undo_before = frame.ptr == NULL ? 0 : sequence + 1;
+        record->undo_before = frame.bytes.ptr == NULL ? 0 : frame.sequence + 1;
         record->undo_skip = 0;
     }
     arena_free(arena);

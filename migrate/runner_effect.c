@@ -8,7 +8,7 @@ static bool look_up(void *context, const struct key *key, struct arena *arena, s
                     struct error *err)
 {
     struct stored_item found;
-    if (!store_get(context, key, 1, arena, &found, err)) {
+    if (!store_get(context, (struct key_list){key, 1}, arena, &found, err)) {
         return false;
     }
     *out = found.item;
@@ -228,7 +228,8 @@ static bool add_put(const struct meeting *meeting, struct verdicts_here here,
 static bool clear_way(const struct meeting *meeting, struct runner_effect *out, struct error *err)
 {
     struct stored_item holder;
-    if (!store_get(meeting->reader, &out->result.key, 1, meeting->arena, &holder, err)) {
+    if (!store_get(meeting->reader, (struct key_list){&out->result.key, 1}, meeting->arena, &holder,
+                   err)) {
         return false;
     }
     if (!value_is_missing(holder.item)) {

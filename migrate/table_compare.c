@@ -89,8 +89,8 @@ static bool compare_page(struct walk *walk, int side, const struct page *page, s
             return false;
         }
     }
-    if (page->count > 0 &&
-        !store_get(walk->readers[1 - side], keys, page->count, arena, others, err)) {
+    if (page->count > 0 && !store_get(walk->readers[1 - side], (struct key_list){keys, page->count},
+                                      arena, others, err)) {
         return false;
     }
     for (size_t i = 0; i < page->count; i++) {
@@ -111,8 +111,10 @@ static bool walk_table(struct walk *walk, int side, struct error *err)
     bool ok = true;
     while (ok && !page.last) {
         arena_reset(walk->page_arena);
-        ok = store_read_page(walk->readers[side], (struct segment){0, 1}, buffer_str(&cursor),
-                             &limits, &page, err) &&
+        ok = store_read_page(
+                 walk->readers[side],
+                 &(struct page_place){(struct segment){0, 1}, buffer_str(&cursor), &limits}, &page,
+                 err) &&
              compare_page(walk, side, &page, err);
         if (ok) {
             cursor.len = 0;

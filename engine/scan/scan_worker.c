@@ -100,7 +100,8 @@ bool scan_worker_read(struct scan_worker *worker, struct str cursor, struct page
     const struct scan_options *options = worker->options;
     struct segment segment = {batch->segment, options->segments};
     struct page page;
-    if (!store_read_page(worker->reader, segment, cursor, &options->limits, &page, err)) {
+    if (!store_read_page(worker->reader, &(struct page_place){segment, cursor, &options->limits},
+                         &page, err)) {
         return false;
     }
     bool ok = true;
@@ -117,7 +118,7 @@ bool scan_worker_meet_again(struct scan_worker *worker, const struct key *key,
                             struct page_batch *batch, struct error *err)
 {
     struct stored_item item;
-    if (!store_get(worker->reader, key, 1, batch->arena, &item, err)) {
+    if (!store_get(worker->reader, (struct key_list){key, 1}, batch->arena, &item, err)) {
         return false;
     }
     return value_is_missing(item.item) || meet(worker, &item, batch, err);

@@ -27,11 +27,11 @@ void store_reader_close(struct store_reader *reader)
     }
 }
 
-bool store_read_page(struct store_reader *reader, struct segment segment, struct str cursor,
-                     const struct page_limits *limits, struct page *out, struct error *err)
+bool store_read_page(struct store_reader *reader, const struct page_place *from, struct page *out,
+                     struct error *err)
 {
-    assert(segment.index < segment.total);
-    return reader->store->ops->read_page(reader, segment, cursor, limits, out, err);
+    assert(from->segment.index < from->segment.total);
+    return reader->store->ops->read_page(reader, from, out, err);
 }
 
 bool store_query(struct store_reader *reader, const struct query *query, struct page *out,
@@ -45,10 +45,10 @@ void store_release(struct store_reader *reader)
     reader->store->ops->release(reader);
 }
 
-bool store_get(struct store_reader *reader, const struct key *keys, size_t count,
-               struct arena *arena, struct stored_item *out, struct error *err)
+bool store_get(struct store_reader *reader, struct key_list keys, struct arena *arena,
+               struct stored_item *out, struct error *err)
 {
-    return reader->store->ops->get(reader, keys, count, arena, out, err);
+    return reader->store->ops->get(reader, keys, arena, out, err);
 }
 
 bool store_commit(struct store *store, struct batch *batch, struct error *err)
@@ -83,15 +83,15 @@ bool store_control_get(struct store_reader *reader, struct str name, struct aren
 }
 
 bool store_control_list(struct store_reader *reader, struct str prefix, struct arena *arena,
-                        struct control **out, size_t *count, struct error *err)
+                        struct control_list *out, struct error *err)
 {
-    return reader->store->ops->control_list(reader, prefix, arena, out, count, err);
+    return reader->store->ops->control_list(reader, prefix, arena, out, err);
 }
 
-bool store_undo_last(struct store_reader *reader, uint64_t log, uint64_t before,
-                     struct arena *arena, struct str *frame, uint64_t *sequence, struct error *err)
+bool store_undo_last(struct store_reader *reader, struct undo_place place, struct arena *arena,
+                     struct undo_frame *out, struct error *err)
 {
-    return reader->store->ops->undo_last(reader, log, before, arena, frame, sequence, err);
+    return reader->store->ops->undo_last(reader, place, arena, out, err);
 }
 
 bool store_undo_drop(struct store *store, uint64_t log, struct error *err)

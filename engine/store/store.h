@@ -80,6 +80,19 @@ struct page_limits {
     size_t bytes;
 };
 
+/* Where a page of a scan begins, and how large it may be. */
+struct page_place {
+    struct segment segment;
+    struct str cursor; /* empty: at the segment's start; else a page's cursor */
+    const struct page_limits *limits;
+};
+
+/* Borrowed keys. */
+struct key_list {
+    const struct key *list;
+    size_t count;
+};
+
 /* Key condition of a query, and what is wanted of it. */
 struct query {
     struct str index;                       /* empty: the table itself */
@@ -140,6 +153,22 @@ struct control {
     struct str expected; /* ptr NULL: absent */
 };
 
+struct control_list {
+    struct control *list;
+    size_t count;
+};
+
+/* The undo log of a plan's version, and the sequence number before which to look. */
+struct undo_place {
+    uint64_t log;
+    uint64_t before; /* UINT64_MAX: the last frame */
+};
+
+struct undo_frame {
+    struct str bytes; /* ptr NULL: there is none */
+    uint64_t sequence;
+};
+
 struct batch {
     struct effect *effects;
     size_t count;
@@ -159,13 +188,13 @@ struct store_ops {
                      struct error *err);
     bool (*reader_open)(struct store *store, struct store_reader **out, struct error *err);
     void (*reader_close)(struct store_reader *reader);
-    bool (*read_page)(struct store_reader *reader, struct segment segment, struct str cursor,
-                      const struct page_limits *limits, struct page *out, struct error *err);
+    bool (*read_page)(struct store_reader *reader, const struct page_place *from, struct page *out,
+                      struct error *err);
     bool (*query)(struct store_reader *reader, const struct query *query, struct page *out,
                   struct error *err);
     void (*release)(struct store_reader *reader);
-    bool (*get)(struct store_reader *reader, const struct key *keys, size_t count,
-                struct arena *arena, struct stored_item *out, struct error *err);
+    bool (*get)(struct store_reader *reader, struct key_list keys, struct arena *arena,
+                struct stored_item *out, struct error *err);
     bool (*commit)(struct store *store, struct batch *batch, struct error *err);
     bool (*flush)(struct store *store, struct error *err);
     bool (*index_create)(struct store *store, const struct index_desc *index, struct error *err);
@@ -174,10 +203,9 @@ struct store_ops {
     bool (*control_get)(struct store_reader *reader, struct str name, struct arena *arena,
                         struct str *out, struct error *err);
     bool (*control_list)(struct store_reader *reader, struct str prefix, struct arena *arena,
-                         struct control **out, size_t *count, struct error *err);
-    bool (*undo_last)(struct store_reader *reader, uint64_t log, uint64_t before,
-                      struct arena *arena, struct str *frame, uint64_t *sequence,
-                      struct error *err);
+                         struct control_list *out, struct error *err);
+    bool (*undo_last)(struct store_reader *reader, struct undo_place place, struct arena *arena,
+                      struct undo_frame *out, struct error *err);
     bool (*undo_drop)(struct store *store, uint64_t log, struct error *err);
     bool (*lease_take)(struct store *store, const char *owner, struct error *err);
     bool (*lease_owner)(struct store *store, struct arena *arena, struct str *owner,
@@ -229,11 +257,10 @@ MUST_CHECK bool store_reader_open(struct store *store, struct store_reader **out
                                   struct error *err);
 void store_reader_close(struct store_reader *reader);
 
-/* One page of a segment: the first items after `cursor` (empty: from the start; need not stand any
- * more), in the store's order. Values are valid until store_release() or the next read of this
- * reader. An empty page that is not `last` is a page. ERROR_STORE, ERROR_DAMAGED. */
-MUST_CHECK bool store_read_page(struct store_reader *reader, struct segment segment,
-                                struct str cursor, const struct page_limits *limits,
+/* One page of a segment: the first items after the place's cursor (which need not stand any more),
+ * in the store's order. Values are valid until store_release() or the next read of this reader. An
+ * empty page that is not `last` is a page. ERROR_STORE, ERROR_DAMAGED. */
+MUST_CHECK bool store_read_page(struct store_reader *reader, const struct page_place *from,
                                 struct page *out, struct error *err);
 
 /* One page of a query, in sort order, projected as the index projects. Same lifetime.
@@ -242,10 +269,10 @@ MUST_CHECK bool store_query(struct store_reader *reader, const struct query *que
                             struct page *out, struct error *err);
 void store_release(struct store_reader *reader);
 
-/* Items by key, copied into the arena; out[i].item is missing where there is none. Does not
- * invalidate the page at hand. */
-MUST_CHECK bool store_get(struct store_reader *reader, const struct key *keys, size_t count,
-                          struct arena *arena, struct stored_item *out, struct error *err);
+/* Items by key, copied into the arena; out[i] for keys.list[i], its item missing where there is
+ * none. Does not invalidate the page at hand. */
+MUST_CHECK bool store_get(struct store_reader *reader, struct key_list keys, struct arena *arena,
+                          struct stored_item *out, struct error *err);
 
 /* Applies a batch: each effect as a whole, in order; sets each effect's outcome; then the control
  * records. Embedded: data, index entries, counters, undo and controls become durable together, at
@@ -269,14 +296,13 @@ MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct er
 MUST_CHECK bool store_control_get(struct store_reader *reader, struct str name, struct arena *arena,
                                   struct str *out, struct error *err);
 MUST_CHECK bool store_control_list(struct store_reader *reader, struct str prefix,
-                                   struct arena *arena, struct control **out, size_t *count,
+                                   struct arena *arena, struct control_list *out,
                                    struct error *err);
 
-/* The newest undo frame of a log with a sequence below `before` (UINT64_MAX: the last); frame->ptr
- * is NULL where there is none. And dropping a log, in the next commit. */
-MUST_CHECK bool store_undo_last(struct store_reader *reader, uint64_t log, uint64_t before,
-                                struct arena *arena, struct str *frame, uint64_t *sequence,
-                                struct error *err);
+/* The newest undo frame of the place's log with a sequence below its `before`. And dropping a log,
+ * in the next commit. */
+MUST_CHECK bool store_undo_last(struct store_reader *reader, struct undo_place place,
+                                struct arena *arena, struct undo_frame *out, struct error *err);
 MUST_CHECK bool store_undo_drop(struct store *store, uint64_t log, struct error *err);
 
 /* The run's lease. ERROR_BUSY: held by a live owner, who is named. lease_owner: who holds it now

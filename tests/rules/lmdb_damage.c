@@ -72,7 +72,8 @@ static bool scan_is_right(struct fixture *table)
     size_t count = 0;
     while (!page.last) {
         struct str cursor = arena_copy(table->arena, page.cursor);
-        if (!store_read_page(table->reader, all, cursor, NULL, &page, &table->err)) {
+        if (!store_read_page(table->reader, &(struct page_place){all, cursor, NULL}, &page,
+                             &table->err)) {
             return true;
         }
         if (!all_ours(table, &page)) {

@@ -160,8 +160,9 @@ struct stored_item fixture_get(struct fixture *fixture, struct value item)
 {
     struct stored_item out = {0};
     struct key key = fixture_key(fixture, item);
-    ck_assert_msg(store_get(fixture->reader, &key, 1, fixture->arena, &out, &fixture->err), "%s",
-                  fixture->err.text);
+    ck_assert_msg(
+        store_get(fixture->reader, (struct key_list){&key, 1}, fixture->arena, &out, &fixture->err),
+        "%s", fixture->err.text);
     return out;
 }
 
@@ -194,9 +195,10 @@ size_t fixture_scan(struct fixture *fixture, uint32_t segments, size_t page_item
         struct page page = {0};
         while (!page.last) {
             struct str cursor = arena_copy(fixture->arena, page.cursor);
-            ck_assert_msg(
-                store_read_page(fixture->reader, segment, cursor, &limits, &page, &fixture->err),
-                "%s", fixture->err.text);
+            ck_assert_msg(store_read_page(fixture->reader,
+                                          &(struct page_place){segment, cursor, &limits}, &page,
+                                          &fixture->err),
+                          "%s", fixture->err.text);
             keep(fixture, &page, &items);
         }
     }

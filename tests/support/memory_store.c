@@ -172,25 +172,27 @@ static void fill_page(struct memory_store *store, struct memory_reader *reader, 
     }
 }
 
-static bool read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                      const struct page_limits *limits, struct page *out, struct error *err)
+static bool read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                      struct error *err)
 {
     struct memory_store *store = memory_of(base->store);
     struct memory_reader *reader = reader_of(base);
     if (store->hooks.before_page != NULL &&
-        !store->hooks.before_page(store->hooks.context, segment, err)) {
+        !store->hooks.before_page(store->hooks.context, from->segment, err)) {
         return false;
     }
     arena_reset(reader->page);
     lock(store);
     size_t first = 0;
-    bool ok = start_of_page(store, segment, cursor, &first, err);
+    struct segment segment = from->segment;
+    bool ok = start_of_page(store, segment, from->cursor, &first, err);
     if (ok) {
         size_t end = segment_start(store, (struct segment){segment.index + 1, segment.total});
-        size_t most = limits->items == 0 ? PAGE_ITEMS : limits->items;
+        size_t most = from->limits->items == 0 ? PAGE_ITEMS : from->limits->items;
         size_t left = end > first ? end - first : 0;
         size_t count = left < most ? left : most;
-        *out = (struct page){.last = count == left, .cursor = arena_copy(reader->page, cursor)};
+        *out =
+            (struct page){.last = count == left, .cursor = arena_copy(reader->page, from->cursor)};
         fill_page(store, reader, first, count, out);
     }
     unlock(store);
@@ -202,14 +204,14 @@ static void release(struct store_reader *base)
     arena_reset(reader_of(base)->page);
 }
 
-static bool get(struct store_reader *base, const struct key *keys, size_t count,
-                struct arena *arena, struct stored_item *out, struct error *err)
+static bool get(struct store_reader *base, struct key_list keys, struct arena *arena,
+                struct stored_item *out, struct error *err)
 {
     (void)err;
     struct memory_store *store = memory_of(base->store);
     lock(store);
-    for (size_t i = 0; i < count; i++) {
-        const struct record *record = memory_find(store, &keys[i]);
+    for (size_t i = 0; i < keys.count; i++) {
+        const struct record *record = memory_find(store, &keys.list[i]);
         out[i] = record == NULL ? (struct stored_item){0} : record->stored;
         out[i].item = value_copy(arena, out[i].item);
     }
@@ -255,33 +257,33 @@ static bool control_get(struct store_reader *base, struct str name, struct arena
 }
 
 static bool control_list(struct store_reader *base, struct str prefix, struct arena *arena,
-                         struct control **out, size_t *count, struct error *err)
+                         struct control_list *out, struct error *err)
 {
     (void)err;
     struct memory_store *store = memory_of(base->store);
     lock(store);
-    *out = arena_alloc(arena, (store->control_count + 1) * sizeof **out);
-    *count = 0;
+    out->list = arena_alloc(arena, (store->control_count + 1) * sizeof *out->list);
+    out->count = 0;
     for (size_t i = memory_control_place(store, prefix); i < store->control_count; i++) {
         if (str_begins(store->controls[i].name, prefix)) {
-            (*out)[(*count)++] = store->controls[i];
+            out->list[out->count++] = store->controls[i];
         }
     }
     unlock(store);
     return true;
 }
 
-static bool undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
-                      struct str *frame, uint64_t *sequence, struct error *err)
+static bool undo_last(struct store_reader *base, struct undo_place place, struct arena *arena,
+                      struct undo_frame *out, struct error *err)
 {
     (void)err;
     struct memory_store *store = memory_of(base->store);
     lock(store);
-    *frame = (struct str){NULL, 0};
-    for (size_t i = store->frame_count; frame->ptr == NULL && i-- > 0;) {
-        if (store->frames[i].log == log && i + 1 < before) {
-            *frame = arena_copy(arena, store->frames[i].bytes);
-            *sequence = i + 1;
+    *out = (struct undo_frame){{NULL, 0}, 0};
+    for (size_t i = store->frame_count; out->bytes.ptr == NULL && i-- > 0;) {
+        if (store->frames[i].log == place.log && i + 1 < place.before) {
+            out->bytes = arena_copy(arena, store->frames[i].bytes);
+            out->sequence = i + 1;
         }
     }
     unlock(store);

@@ -305,16 +305,16 @@ bool ddb_control_get(struct store_reader *base, struct str name, struct arena *a
 }
 
 bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
-                      struct control **out, size_t *count, struct error *err)
+                      struct control_list *out, struct error *err)
 {
     struct str sort = arena_format(arena, RECORD "%.*s", STR_ARG(prefix));
     size_t cut = sizeof RECORD - 1;
-    if (!control_query(ddb_of(base->store), ddb_reader_of(base)->client, sort, arena, out, count,
-                       err)) {
+    if (!control_query(ddb_of(base->store), ddb_reader_of(base)->client, sort, arena, &out->list,
+                       &out->count, err)) {
         return false;
     }
-    for (size_t i = 0; i < *count; i++) {
-        struct str *name = &(*out)[i].name;
+    for (size_t i = 0; i < out->count; i++) {
+        struct str *name = &out->list[i].name;
         *name = (struct str){name->ptr + cut, name->len - cut};
     }
     return true;

@@ -190,10 +190,10 @@ bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *ou
                   struct error *err);
 bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err);
 void ddb_reader_close(struct store_reader *base);
-bool ddb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                   const struct page_limits *limits, struct page *out, struct error *err);
+bool ddb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                   struct error *err);
 void ddb_release(struct store_reader *base);
-bool ddb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
              struct stored_item *out, struct error *err);
 bool ddb_query(struct store_reader *base, const struct query *query, struct page *out,
                struct error *err);
@@ -204,9 +204,9 @@ bool ddb_index_drop(struct store *base, struct str name, struct error *err);
 bool ddb_control_get(struct store_reader *base, struct str name, struct arena *arena,
                      struct str *out, struct error *err);
 bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
-                      struct control **out, size_t *count, struct error *err);
-bool ddb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
-                   struct str *frame, uint64_t *sequence, struct error *err);
+                      struct control_list *out, struct error *err);
+bool ddb_undo_last(struct store_reader *base, struct undo_place place, struct arena *arena,
+                   struct undo_frame *out, struct error *err);
 bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err);
 bool ddb_lease_take(struct store *base, const char *owner, struct error *err);
 bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err);

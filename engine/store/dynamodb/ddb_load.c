@@ -91,9 +91,8 @@ bool ddb_load_abort(struct store *base, struct error *err)
     end_load(store);
     bool ok = ddb_reader_open(base, &reader, err);
     while (ok && !page.last) {
-        ok = ddb_read_page(reader, (struct segment){0, 1}, buffer_str(&cursor), &limits, &page,
-                           err) &&
-             delete_page(store, &page, err);
+        struct page_place place = {{0, 1}, buffer_str(&cursor), &limits};
+        ok = ddb_read_page(reader, &place, &page, err) && delete_page(store, &page, err);
         if (ok) {
             cursor.len = 0;
             buffer_add(&cursor, page.cursor);

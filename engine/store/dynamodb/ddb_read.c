@@ -125,8 +125,8 @@ static bool compose_scan(struct ddb_reader *reader, struct segment segment, stru
     return true;
 }
 
-bool ddb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                   const struct page_limits *limits, struct page *out, struct error *err)
+bool ddb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                   struct error *err)
 {
     struct ddb_reader *reader = ddb_reader_of(base);
     const struct ddb_store *store = ddb_of(base->store);
@@ -134,30 +134,32 @@ bool ddb_read_page(struct store_reader *base, struct segment segment, struct str
     const struct json *reply = NULL;
     arena_reset(reader->arena);
     arena_reset(reader->scratch);
-    if (!compose_scan(reader, segment, cursor, limits, err)) {
+    if (!compose_scan(reader, from->segment, from->cursor, from->limits, err)) {
         return false;
     }
     struct ddb_request request = {.operation = "Scan",
                                   .body = compose_end(&reader->composer, reader->scratch),
-                                  .lane = (uint64_t)segment.index + 1,
+                                  .lane = (uint64_t)from->segment.index + 1,
                                   .units = page_units};
     if (!answer_calls(store, reader->client, &request, 1, reader->scratch, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
-        !take_items(reader, reply, &page, err) || !take_cursor(reader, reply, cursor, &page, err)) {
+        !take_items(reader, reply, &page, err) ||
+        !take_cursor(reader, reply, from->cursor, &page, err)) {
         return false;
     }
     *out = page;
     return true;
 }
 
-bool ddb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
              struct stored_item *out, struct error *err)
 {
     struct ddb_reader *reader = ddb_reader_of(base);
     struct arena *scratch = arena_new();
-    struct value *items = arena_alloc(scratch, (count + 1) * sizeof *items);
-    bool ok = get_items(ddb_of(base->store), reader->client, keys, count, arena, items, err);
-    for (size_t i = 0; ok && i < count; i++) {
+    struct value *items = arena_alloc(scratch, (keys.count + 1) * sizeof *items);
+    bool ok =
+        get_items(ddb_of(base->store), reader->client, keys.list, keys.count, arena, items, err);
+    for (size_t i = 0; ok && i < keys.count; i++) {
         out[i] = (struct stored_item){.item = items[i]};
     }
     arena_free(scratch);

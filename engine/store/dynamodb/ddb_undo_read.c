@@ -212,26 +212,27 @@ static bool read_frame(const struct place *place, struct arena *arena, struct st
            error_set(err, ERROR_DAMAGED, "the undo log %s is damaged", place->path);
 }
 
-bool ddb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
-                   struct str *frame, uint64_t *sequence, struct error *err)
+bool ddb_undo_last(struct store_reader *base, struct undo_place place, struct arena *arena,
+                   struct undo_frame *out, struct error *err)
 {
     struct ddb_reader *reader = ddb_reader_of(base);
-    if (!know_log(reader, log, err)) {
+    if (!know_log(reader, place.log, err)) {
         return false;
     }
     const struct place *places = (const struct place *)(void *)reader->undo->places.bytes;
     size_t count = reader->undo->places.len / sizeof *places;
-    while (count > 0 && (places[count - 1].sequence >= before || places[count - 1].length == 0)) {
+    while (count > 0 &&
+           (places[count - 1].sequence >= place.before || places[count - 1].length == 0)) {
         count--;
     }
     if (count == 0) {
-        *frame = (struct str){NULL, 0};
+        *out = (struct undo_frame){{NULL, 0}, 0};
         return true;
     }
-    if (!read_frame(&places[count - 1], arena, frame, err)) {
+    if (!read_frame(&places[count - 1], arena, &out->bytes, err)) {
         return false;
     }
-    *sequence = places[count - 1].sequence;
+    out->sequence = places[count - 1].sequence;
     return true;
 }
 

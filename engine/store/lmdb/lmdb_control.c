@@ -95,7 +95,7 @@ static int list(MDB_cursor *cursor, struct str prefix, struct arena *arena, stru
 }
 
 bool lmdb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
-                       struct control **out, size_t *count, struct error *err)
+                       struct control_list *out, struct error *err)
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
     struct lmdb_store *store = lmdb_of(base->store);
@@ -109,9 +109,9 @@ bool lmdb_control_list(struct store_reader *base, struct str prefix, struct aren
     mdb_cursor_close(cursor);
     get_end(reader);
     if (rc == 0) {
-        *out = arena_alloc(arena, found.len + 1);
-        *count = found.len / sizeof **out;
-        memcpy(*out, found.len > 0 ? found.bytes : "", found.len);
+        out->list = arena_alloc(arena, found.len + 1);
+        out->count = found.len / sizeof *out->list;
+        memcpy(out->list, found.len > 0 ? found.bytes : "", found.len);
     }
     buffer_free(&found);
     return rc == 0 || lmdb_error(store, rc, "reading control records", err);

@@ -250,12 +250,12 @@ bool lmdb_commit(struct store *base, struct batch *batch, struct error *err);
 bool lmdb_flush(struct store *base, struct error *err);
 bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err);
 void lmdb_reader_close(struct store_reader *base);
-bool lmdb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                    const struct page_limits *limits, struct page *out, struct error *err);
+bool lmdb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                    struct error *err);
 bool lmdb_query(struct store_reader *base, const struct query *query, struct page *out,
                 struct error *err);
 void lmdb_release(struct store_reader *base);
-bool lmdb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+bool lmdb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
               struct stored_item *out, struct error *err);
 bool lmdb_index_create(struct store *base, const struct index_desc *index, struct error *err);
 bool lmdb_index_finish(struct store *base, struct str name, struct error *err);
@@ -263,9 +263,9 @@ bool lmdb_index_drop(struct store *base, struct str name, struct error *err);
 bool lmdb_control_get(struct store_reader *base, struct str name, struct arena *arena,
                       struct str *out, struct error *err);
 bool lmdb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
-                       struct control **out, size_t *count, struct error *err);
-bool lmdb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
-                    struct str *frame, uint64_t *sequence, struct error *err);
+                       struct control_list *out, struct error *err);
+bool lmdb_undo_last(struct store_reader *base, struct undo_place place, struct arena *arena,
+                    struct undo_frame *out, struct error *err);
 bool lmdb_undo_drop(struct store *base, uint64_t log, struct error *err);
 void lmdb_order_key(const struct store *base, const struct key *key, struct buffer *out);
 bool lmdb_load_open(struct store *base, uint64_t pass, struct error *err);

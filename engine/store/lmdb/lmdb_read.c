@@ -207,18 +207,19 @@ static bool fill_page(struct lmdb_reader *reader, struct segment_walk *walk,
     return true;
 }
 
-bool lmdb_read_page(struct store_reader *base, struct segment segment, struct str cursor,
-                    const struct page_limits *limits, struct page *out, struct error *err)
+bool lmdb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
+                    struct error *err)
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
-    struct page page = {.cursor = cursor};
+    struct segment segment = from->segment;
+    struct page page = {.cursor = from->cursor};
     struct segment_walk walk = {.start = segment_start(segment.index, segment.total),
                                 .end = segment_start((uint64_t)segment.index + 1, segment.total)};
     if (!file_check_once(lmdb_of(base->store), err)) {
         return false;
     }
-    if (!page_begin(reader, err) || !seek_segment(reader, cursor, &walk, err) ||
-        !fill_page(reader, &walk, page_limits_or_default(limits), &page, err)) {
+    if (!page_begin(reader, err) || !seek_segment(reader, from->cursor, &walk, err) ||
+        !fill_page(reader, &walk, page_limits_or_default(from->limits), &page, err)) {
         lmdb_release(base);
         return false;
     }
@@ -230,7 +231,7 @@ bool lmdb_read_page(struct store_reader *base, struct segment segment, struct st
     return true;
 }
 
-bool lmdb_get(struct store_reader *base, const struct key *keys, size_t count, struct arena *arena,
+bool lmdb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
               struct stored_item *out, struct error *err)
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
@@ -240,9 +241,9 @@ bool lmdb_get(struct store_reader *base, const struct key *keys, size_t count, s
         return false;
     }
     int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    for (size_t i = 0; i < keys.count && rc == 0; i++) {
         out[i] = (struct stored_item){0};
-        rc = find_item(&tree, reader->get_items, &keys[i], &reader->key, &out[i]);
+        rc = find_item(&tree, reader->get_items, &keys.list[i], &reader->key, &out[i]);
         if (rc == 0) {
             out[i].item = value_copy(arena, out[i].item);
         }

@@ -83,8 +83,8 @@ int undo_add(struct lmdb_store *store, uint64_t log, struct str record)
     return rc;
 }
 
-bool lmdb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, struct arena *arena,
-                    struct str *frame, uint64_t *sequence, struct error *err)
+bool lmdb_undo_last(struct store_reader *base, struct undo_place place, struct arena *arena,
+                    struct undo_frame *out, struct error *err)
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
     struct lmdb_store *store = lmdb_of(base->store);
@@ -93,18 +93,18 @@ bool lmdb_undo_last(struct store_reader *base, uint64_t log, uint64_t before, st
     }
     MDB_cursor *cursor = NULL;
     MDB_val value;
-    struct str found = {NULL, 0};
+    struct undo_frame found = {{NULL, 0}, 0};
     int rc = mdb_cursor_open(reader->get_txn, store->undo, &cursor);
-    rc = rc == 0 ? find_frame(cursor, log, before, sequence, &value) : rc;
+    rc = rc == 0 ? find_frame(cursor, place.log, place.before, &found.sequence, &value) : rc;
     if (rc == 0) {
-        found = arena_copy(arena, str_of(value));
+        found.bytes = arena_copy(arena, str_of(value));
     }
     mdb_cursor_close(cursor);
     get_end(reader);
     if (rc != 0 && rc != MDB_NOTFOUND) {
         return lmdb_error(store, rc, "reading the undo log", err);
     }
-    *frame = found;
+    *out = found;
     return true;
 }
 

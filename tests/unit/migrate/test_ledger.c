@@ -45,11 +45,10 @@ static void put_control(struct fixture *f, const char *name, struct str value)
 
 static size_t count_controls(struct fixture *f, const char *prefix)
 {
-    struct control *found = NULL;
-    size_t count = 0;
+    struct control_list found = {NULL, 0};
     ck_assert(store_control_list(f->reader, (struct str){prefix, strlen(prefix)}, f->arena, &found,
-                                 &count, &f->err));
-    return count;
+                                 &f->err));
+    return found.count;
 }
 
 static void write_record(struct fixture *f, uint32_t version, enum run_state state)

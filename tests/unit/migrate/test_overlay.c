@@ -105,8 +105,10 @@ static void scan(struct fixture *f, size_t page_items, int64_t *out)
         struct page page = {.last = false};
         struct str cursor = {NULL, 0};
         while (!page.last) {
-            ck_assert_msg(store_read_page(f->reader, (struct segment){segment, SEGMENTS}, cursor,
-                                          &limits, &page, &f->err),
+            ck_assert_msg(store_read_page(f->reader,
+                                          &(struct page_place){(struct segment){segment, SEGMENTS},
+                                                               cursor, &limits},
+                                          &page, &f->err),
                           "%s", f->err.text);
             for (size_t i = 0; i < page.count; i++) {
                 size_t id = id_of(page.items[i].item);
@@ -132,7 +134,7 @@ static void check(struct fixture *f, const int64_t *model)
     for (size_t id = 0; id < IDS; id++) {
         struct key key = key_of(f->arena, id);
         struct stored_item item;
-        ck_assert(store_get(f->reader, &key, 1, f->arena, &item, &f->err));
+        ck_assert(store_get(f->reader, (struct key_list){&key, 1}, f->arena, &item, &f->err));
         ck_assert_int_eq(n_of(item.item), model[id]);
     }
 }

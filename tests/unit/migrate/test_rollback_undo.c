@@ -70,7 +70,7 @@ static struct str spell(struct fixture *f)
     for (char name = 'a'; name <= 'z'; name++) {
         struct key key = key_of(f->arena, name);
         struct stored_item item;
-        ck_assert(store_get(f->reader, &key, 1, f->arena, &item, &f->err));
+        ck_assert(store_get(f->reader, (struct key_list){&key, 1}, f->arena, &item, &f->err));
         if (!value_is_missing(item.item)) {
             struct str content = value_bytes(value_member(item.item, STR("V")));
             buffer_format(&text, "%s%c=%.*s", text.len > 0 ? " " : "", name, STR_ARG(content));
@@ -97,7 +97,7 @@ static struct write make_write(struct fixture *f, const char *before, const char
     }
     struct stored_item standing;
     write.key = key_of(f->arena, before[0]);
-    ck_assert(store_get(f->reader, &write.key, 1, f->arena, &standing, &f->err));
+    ck_assert(store_get(f->reader, (struct key_list){&write.key, 1}, f->arena, &standing, &f->err));
     write.stamp = standing.stamp;
     write.kind = WRITE_UPDATE;
     if (value_is_missing(new)) {

@@ -136,12 +136,13 @@ START_TEST(each_write_has_its_undo_record)
     struct error err = {0};
     ck_assert(store_reader_open(fixture->store, &reader, &err));
     size_t records = 0;
-    struct str frame = {NULL, 0};
-    uint64_t sequence = UINT64_MAX;
-    ck_assert(store_undo_last(reader, LOG, sequence, fixture->arena, &frame, &sequence, &err));
-    while (frame.ptr != NULL) {
-        records += count_records(frame, kinds[_i].undo, fixture->arena);
-        ck_assert(store_undo_last(reader, LOG, sequence, fixture->arena, &frame, &sequence, &err));
+    struct undo_frame frame = {.sequence = UINT64_MAX};
+    struct undo_place place = {LOG, UINT64_MAX};
+    ck_assert(store_undo_last(reader, place, fixture->arena, &frame, &err));
+    while (frame.bytes.ptr != NULL) {
+        records += count_records(frame.bytes, kinds[_i].undo, fixture->arena);
+        place.before = frame.sequence;
+        ck_assert(store_undo_last(reader, place, fixture->arena, &frame, &err));
     }
     ck_assert_msg(records == ITEMS, "%s: %zu", kinds[_i].says, records);
     store_reader_close(reader);

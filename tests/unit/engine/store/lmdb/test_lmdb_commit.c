@@ -309,16 +309,17 @@ END_TEST
 
 static struct value last_undo(uint64_t log, uint64_t *sequence, enum undo_kind *kind)
 {
-    struct str frame;
+    struct undo_frame frame;
     struct str records;
     struct undo_record record;
     struct key_schema keys = fixture_keys("PK:S", "SK:S");
-    ck_assert(
-        store_undo_last(table.reader, log, *sequence, table.arena, &frame, sequence, &table.err));
-    if (frame.ptr == NULL) {
+    ck_assert(store_undo_last(table.reader, (struct undo_place){log, *sequence}, table.arena,
+                              &frame, &table.err));
+    if (frame.bytes.ptr == NULL) {
         return (struct value){NULL, 0};
     }
-    ck_assert(undo_unpack(frame, 1 << 20, table.arena, &records, &table.err));
+    *sequence = frame.sequence;
+    ck_assert(undo_unpack(frame.bytes, 1 << 20, table.arena, &records, &table.err));
     ck_assert(undo_read(&keys, records, table.arena, &record, &table.err));
     *kind = record.kind;
     return record.image;
@@ -402,14 +403,12 @@ START_TEST(control_records_are_listed_by_prefix)
         ck_assert(commit_control(
             (struct control){.name = {names[i], strlen(names[i])}, .value = STR("x")}));
     }
-    struct control *found = NULL;
-    size_t count = 0;
-    ck_assert(
-        store_control_list(table.reader, STR("plan/"), table.arena, &found, &count, &table.err));
-    ck_assert_uint_eq(count, 2);
-    ck_assert(str_equal(found[0].name, STR("plan/1")));
-    ck_assert(store_control_list(table.reader, STR(""), table.arena, &found, &count, &table.err));
-    ck_assert_uint_eq(count, 5);
+    struct control_list found = {NULL, 0};
+    ck_assert(store_control_list(table.reader, STR("plan/"), table.arena, &found, &table.err));
+    ck_assert_uint_eq(found.count, 2);
+    ck_assert(str_equal(found.list[0].name, STR("plan/1")));
+    ck_assert(store_control_list(table.reader, STR(""), table.arena, &found, &table.err));
+    ck_assert_uint_eq(found.count, 5);
 }
 END_TEST
 

@@ -55,7 +55,8 @@ START_TEST(a_page_ends_at_its_limit_of_bytes)
     struct page page;
     struct page_limits limits = {.bytes = 1};
     struct segment all = {0, 1};
-    ck_assert(store_read_page(table.reader, all, STR(""), &limits, &page, &table.err));
+    ck_assert(store_read_page(table.reader, &(struct page_place){all, STR(""), &limits}, &page,
+                              &table.err));
     ck_assert_uint_eq(page.count, 1);
     ck_assert(!page.last);
 }
@@ -66,17 +67,20 @@ START_TEST(a_scan_goes_on_behind_an_item_that_is_gone)
     struct page page;
     struct page_limits limits = {.items = 10};
     struct segment all = {0, 1};
-    ck_assert(store_read_page(table.reader, all, STR(""), &limits, &page, &table.err));
+    ck_assert(store_read_page(table.reader, &(struct page_place){all, STR(""), &limits}, &page,
+                              &table.err));
     struct str cursor = arena_copy(table.arena, page.cursor);
     struct value last = value_copy(table.arena, page.items[9].item);
     uint64_t stamp = page.items[9].stamp;
-    ck_assert(store_read_page(table.reader, all, cursor, &limits, &page, &table.err));
+    ck_assert(store_read_page(table.reader, &(struct page_place){all, cursor, &limits}, &page,
+                              &table.err));
     struct value next = value_copy(table.arena, page.items[0].item);
     store_release(table.reader);
     struct write gone = {.kind = WRITE_DELETE, .key = fixture_key(&table, last), .stamp = stamp};
     ck_assert_int_eq(fixture_write(&table, gone), OUTCOME_APPLIED);
     ck_assert(fixture_flush(&table));
-    ck_assert(store_read_page(table.reader, all, cursor, &limits, &page, &table.err));
+    ck_assert(store_read_page(table.reader, &(struct page_place){all, cursor, &limits}, &page,
+                              &table.err));
     ck_assert(value_equal(page.items[0].item, next));
 }
 END_TEST
@@ -86,7 +90,8 @@ START_TEST(a_page_stays_as_it_was_read)
     struct page page;
     struct segment all = {0, 1};
     struct page_limits limits = {.items = 1};
-    ck_assert(store_read_page(table.reader, all, STR(""), &limits, &page, &table.err));
+    ck_assert(store_read_page(table.reader, &(struct page_place){all, STR(""), &limits}, &page,
+                              &table.err));
     struct value copy = value_copy(table.arena, page.items[0].item);
     struct write gone = {
         .kind = WRITE_DELETE, .key = fixture_key(&table, copy), .stamp = page.items[0].stamp};
@@ -121,9 +126,10 @@ START_TEST(a_cursor_that_is_none_is_refused)
 {
     struct page page;
     struct segment all = {0, 1};
-    ck_assert_msg(
-        !store_read_page(table.reader, all, wrong_cursors[_i].cursor, NULL, &page, &table.err),
-        "%s", wrong_cursors[_i].says);
+    ck_assert_msg(!store_read_page(table.reader,
+                                   &(struct page_place){all, wrong_cursors[_i].cursor, NULL}, &page,
+                                   &table.err),
+                  "%s", wrong_cursors[_i].says);
     ck_assert_int_eq(table.err.code, ERROR_DAMAGED);
 }
 END_TEST

@@ -253,7 +253,8 @@ START_TEST(a_record_that_was_changed_is_named)
     ck_assert(fixture_open(&table, STORE_READ));
     struct page page;
     struct segment all = {0, 1};
-    ck_assert(!store_read_page(table.reader, all, STR(""), NULL, &page, &table.err));
+    ck_assert(!store_read_page(table.reader, &(struct page_place){all, STR(""), NULL}, &page,
+                               &table.err));
     ck_assert_int_eq(table.err.code, ERROR_DAMAGED);
     ck_assert_msg(strstr(table.err.text, "key \\x017 fails") != NULL, "%s", table.err.text);
     ck_assert_uint_eq(fixture_verify(&table), 2);
