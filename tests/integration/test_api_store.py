@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Tables behind the DynamoDB API: what works on the embedded table works there, and ends in the same items."""
+"""Tables behind the DynamoDB API: what works on the embedded table works there, and ends in the same items.
+
+On dynalite; test_api_store_moto.py does the same on moto."""
 import json
 import os
 import random
@@ -16,11 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
-import postgres  # noqa: E402
 import refold  # noqa: E402
 
-SHOP = os.path.join(ROOT, "examples", "shop")
-CUSTOMERS = 8
 READS = {"DescribeTable", "Scan", "Query", "GetItem", "BatchGetItem"}
 
 
@@ -302,86 +301,25 @@ class Store:
         return subprocess.Popen([refold.PROGRAM, "apply", table, "--plans", self.plans, *self.state, *options], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def cut_at(self, number, heard):
-        """Applies on a new table, killed at its write of that number, which the server hears or not; then resumes.
-        False where there were not so many."""
-        name = f"{self.name}cut{number}{'h' if heard else 'n'}"
-        self.load(orders(2), self.server.table(name))
-        running, seen = [], []
-
-        def kill(operation, body):
-            if operation in ddb_servers.WRITES and b'"lease"' not in body:
-                seen.append(operation)
-                if len(seen) == number:
-                    running[0].kill()
-                    running[0].wait()
-                    return True
-            return False
+    def test_one_run_at_a_time(self):
+        self.load(orders(5))
+        self.plan(1, SET)
+        begun, go = threading.Event(), threading.Event()
 
         def before(operation, body):
-            return (500, b"{}") if not heard and kill(operation, body) else None
-
-        def after(operation, body, *_):
-            return not (heard and kill(operation, body))
-
-        with ddb_servers.Proxy(self.server, before, after) as proxy:
-            running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
-            running[0].communicate()
-        refold.run("apply", self.server.table(name), "--plans", self.plans, "--segments", "2", *self.state)
-        self.assertEqual(self.lines(self.server.table(name)), self.lines(self.embedded), f"cut at write {number}")
-        return len(seen) >= number
-
-    def test_cut_at_every_write(self):
-        self.load(orders(2), self.embedded)
-        self.plan(1, {"steps": [*REKEY["steps"], *PUT["steps"]]})
-        self.apply(self.embedded)
-        for heard in (True, False):
-            number = 1
-            while self.cut_at(number, heard):
-                number += 1
-            self.assertGreater(number, 10)
-
-    def test_a_rollback_after_a_cut_leaves_nothing(self):
-        self.plan(1, REKEY)
-        for number in range(1, 9):
-            name = f"{self.name}back{number}"
-            table = self.server.table(name)
-            self.load(orders(2), table)
-            before, running, seen = self.lines(table), [], []
-
-            def after(operation, body, *_):
-                if operation in ddb_servers.WRITES and b'"lease"' not in body:
-                    seen.append(operation)
-                    if len(seen) == number:
-                        running[0].kill()
-                        running[0].wait()
-                return True
-
-            with ddb_servers.Proxy(self.server, after=after) as proxy:
-                running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
-                running[0].communicate()
-            if "interrupted" in refold.run("status", table, expect=(0, 4))[0]:
-                refold.run("rollback", table, "--plans", self.plans, *self.state)
-                self.assertEqual(self.lines(table), before, f"cut at write {number}")
-
-    def test_one_run_at_a_time(self):
-        self.load(orders(30))
-        self.plan(1, SET)
-        slow = threading.Event()
-
-        def before(operation, _):
-            if operation == "UpdateItem":
-                slow.set()
-                time.sleep(0.2)
+            if operation == "UpdateItem" and b"lease" not in body:
+                begun.set()
+                go.wait(timeout=30)
 
         with ddb_servers.Proxy(self.server, before=before) as proxy:
-            process = subprocess.Popen([refold.PROGRAM, "apply", proxy.table(self.name), "--plans", self.plans, "--segments", "4", *self.state],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            slow.wait(timeout=30)
-            _, err = self.apply(expect=(0, 1))
-            out, _ = process.communicate()
-        if process.returncode == 0 and b"applied" in out:
-            self.assertTrue("is being written by" in err or "nothing to do" in err, err)
+            process = self.start(proxy.table(self.name))
+            begun.wait(timeout=30)
+            _, err = self.apply(expect=1)
+            go.set()
+            process.communicate()
+        self.assertIn("is being written by", err)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("nothing to do", "".join(self.apply()))
 
     def test_lost_replies_are_read_back(self):
         self.load(orders(12))
@@ -471,6 +409,68 @@ class Dynalite(Store, unittest.TestCase):
     kind = "dynalite"
     keys = [*Store.keys, ("Id:B", "At:B")]  # moto fails on them
 
+    def cut_at(self, number, heard):
+        """Applies on a new table, killed at its write of that number, which the server hears or not; then resumes.
+        False where there were not so many."""
+        name = f"{self.name}cut{number}{'h' if heard else 'n'}"
+        self.load(orders(1), self.server.table(name))
+        running, seen = [], []
+
+        def kill(operation, body):
+            if operation in ddb_servers.WRITES and b'"lease"' not in body:
+                seen.append(operation)
+                if len(seen) == number:
+                    running[0].kill()
+                    running[0].wait()
+                    return True
+            return False
+
+        def before(operation, body):
+            return (500, b"{}") if not heard and kill(operation, body) else None
+
+        def after(operation, body, *_):
+            return not (heard and kill(operation, body))
+
+        with ddb_servers.Proxy(self.server, before, after) as proxy:
+            running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
+            running[0].communicate()
+        refold.run("apply", self.server.table(name), "--plans", self.plans, "--segments", "2", *self.state)
+        self.assertEqual(self.lines(self.server.table(name)), self.lines(self.embedded), f"cut at write {number}")
+        return len(seen) >= number
+
+    def test_cut_at_every_write(self):
+        self.load(orders(1), self.embedded)
+        self.plan(1, {"steps": [*REKEY["steps"], *PUT["steps"]]})
+        self.apply(self.embedded)
+        for heard in (True, False):
+            number = 1
+            while self.cut_at(number, heard):
+                number += 1
+            self.assertGreater(number, 10)
+
+    def test_a_rollback_after_a_cut_leaves_nothing(self):
+        self.plan(1, REKEY)
+        for number in range(1, 9):
+            name = f"{self.name}back{number}"
+            table = self.server.table(name)
+            self.load(orders(2), table)
+            before, running, seen = self.lines(table), [], []
+
+            def after(operation, body, *_):
+                if operation in ddb_servers.WRITES and b'"lease"' not in body:
+                    seen.append(operation)
+                    if len(seen) == number:
+                        running[0].kill()
+                        running[0].wait()
+                return True
+
+            with ddb_servers.Proxy(self.server, after=after) as proxy:
+                running.append(self.start(proxy.table(name), "--segments", "2", "--workers", "1"))
+                running[0].communicate()
+            if "interrupted" in refold.run("status", table, expect=(0, 4))[0]:
+                refold.run("rollback", table, "--plans", self.plans, *self.state)
+                self.assertEqual(self.lines(table), before, f"cut at write {number}")
+
     def test_a_run_that_slept_past_its_lease_writes_nothing(self):
         self.load(orders(8))
         self.plan(1, SET)
@@ -501,40 +501,6 @@ class Dynalite(Store, unittest.TestCase):
         _, err = self.apply(expect=1)
         self.assertIn("GSI1", err + "GSI1")
 
-
-class Moto(Store, unittest.TestCase):
-    kind = "moto"
-
-    def test_indexes_come_and_go(self):
-        self.load(orders(6))
-        self.plan(1, INDEX)
-        self.plan(2, SET)
-        for table in (self.table, self.embedded):
-            self.apply(table)
-        condition = "GSI1PK = 'STATUS#open'"
-        wanted = sorted(map(str, refold.query(self.embedded, condition, "--index", "GSI1")))
-        self.assertEqual(sorted(map(str, refold.query(self.table, condition, "--index", "GSI1"))), wanted)
-        self.assertGreater(len(wanted), 5)
-        self.assertIn("0 findings", refold.run("verify", self.table)[0])
-        self.plan(3, {"steps": [{"drop_index": "GSI1"}]})
-        self.apply()
-        self.assertNotIn("GSI1 ", refold.run("show", self.table)[0])
-
-    def test_shop_example_folds_as_embedded(self):
-        with postgres.Server() as database:
-            database.create_database("shop")
-            database.load("shop", os.path.join(SHOP, "schema.sql"), os.path.join(SHOP, "generate.sql"), customers=CUSTOMERS)
-            source = ["--from", database.uri("shop"), "--map", os.path.join(SHOP, "map.json")]
-            for table in (self.table, self.embedded):
-                refold.run("import", table, *source, "--create")
-            self.assert_same()
-            for table in (self.table, self.embedded):
-                refold.run("apply", table, "--plans", os.path.join(SHOP, "plans"), *(self.state if table == self.table else []))
-            self.assert_same()
-            refold.run("verify", self.table, *source, "--plans", os.path.join(SHOP, "plans"))
-
-
-del Store
 
 if __name__ == "__main__":
     unittest.main()

@@ -96,6 +96,11 @@ def headers(operation):
                              "SignedHeaders=host;x-amz-date, Signature=0"}
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # a client opens many connections at once
+
+
 class Proxy:
     """Stands before a server, counts operations, and lets a test step between.
 
@@ -111,8 +116,7 @@ class Proxy:
         self.lock = threading.Lock()
 
     def __enter__(self):
-        self.httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.httpd.daemon_threads = True
+        self.httpd = Listener(("127.0.0.1", 0), self._handler())
         self.port = self.httpd.server_address[1]
         threading.Thread(target=self.httpd.serve_forever, daemon=True).start()
         return self

@@ -65,7 +65,7 @@ void compose_know(struct composer *composer, struct value item);
 /* That the item stands as `before`, and has none of the attributes that are known of other items: a
  * condition cannot ask for all that somebody may have added meanwhile. Values beyond what an
  * expression may hold are left out; with `loose`, also sets, lists and maps (for servers that
- * compare them by their order). */
+ * do not compare them by what they hold). */
 void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose);
 

@@ -290,6 +290,7 @@ void flight_compose(struct ddb_store *store, struct flight *flight, struct arena
 {
     const struct step *step = &flight->steps[flight->at];
     *out = (struct ddb_request){.operation = NULL};
+    flight->loose = flight->loose || store->compares_scalars_only;
     if (flight->phase == PHASE_WRITE && step->kind == WRITE_MOVE &&
         store->transactions == TRANSACTIONS_LACKING) {
         flight_divide_move(flight);

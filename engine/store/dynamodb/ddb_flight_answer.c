@@ -227,6 +227,7 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
     flight->unsure = flight->unsure || request->unsure;
     switch (request->reply) {
     case DDB_OK:
+        store->compares_scalars_only = store->compares_scalars_only || flight->loose;
         step_done(flight);
         return true;
     case DDB_CONDITION:

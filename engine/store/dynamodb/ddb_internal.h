@@ -51,6 +51,7 @@ struct ddb_store {
     struct ddb_undo *undo;   /* NULL: nothing was logged yet */
     struct ddb_load *load;   /* NULL: nothing is loaded */
     const char *state_dir;
+    bool compares_scalars_only; /* the server; found by trying */
     enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
 };
 
