@@ -217,17 +217,26 @@ static bool take_error(struct ddb_store *store, struct flight *flight,
     return true;
 }
 
-static bool take_write(struct ddb_store *store, struct flight *flight,
-                       const struct ddb_request *request, struct arena *scratch, struct error *err)
+/* What a reply tells of the server. */
+static void learn(struct ddb_store *store, const struct flight *flight,
+                  const struct ddb_request *request)
 {
     bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
     if (is_move && (request->reply == DDB_OK || request->reply == DDB_CANCELLED)) {
         store->transactions = TRANSACTIONS_THERE;
     }
+    if (flight->loose && request->reply == DDB_OK) {
+        store->compares_scalars_only = true;
+    }
+}
+
+static bool take_write(struct ddb_store *store, struct flight *flight,
+                       const struct ddb_request *request, struct arena *scratch, struct error *err)
+{
+    learn(store, flight, request);
     flight->unsure = flight->unsure || request->unsure;
     switch (request->reply) {
     case DDB_OK:
-        store->compares_scalars_only = store->compares_scalars_only || flight->loose;
         step_done(flight);
         return true;
     case DDB_CONDITION:
