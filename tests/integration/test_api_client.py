@@ -13,12 +13,12 @@ import threading
 import time
 import unittest
 
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import servers_python  # noqa: E402,F401
+from botocore.auth import SigV4Auth  # noqa: E402
+from botocore.awsrequest import AWSRequest  # noqa: E402
+from botocore.credentials import Credentials  # noqa: E402
 from ddb_stub import NONE, WRONG, Budget, Reply, Stub, failure, signature, throttled  # noqa: E402
 
 FOLDER = os.environ.get("TEST_PROGRAMS", os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "dev"))

@@ -20,6 +20,7 @@ import threading
 import time
 import zlib
 
+import servers_python  # noqa: F401
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
