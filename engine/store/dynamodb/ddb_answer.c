@@ -1,13 +1,12 @@
 #include "engine/item/item_json.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 
-bool answer_calls(const struct ddb_store *store, struct ddb_client *client,
-                  struct ddb_request *requests, size_t count, struct arena *arena,
+bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests, size_t count,
                   struct error *err)
 {
-    bool ok = ddb_calls(client, requests, count, arena, err);
+    bool ok = ddb_calls(asking->client, requests, count, asking->arena, err);
     struct error lost;
-    if (!ok && err->code == ERROR_STOPPED && !lease_check(store, &lost)) {
+    if (!ok && err->code == ERROR_STOPPED && !lease_check(asking->store, &lost)) {
         *err = lost;
     }
     return ok;

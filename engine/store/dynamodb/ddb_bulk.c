@@ -93,8 +93,8 @@ static bool run_round(struct bulk *bulk, struct error *err)
     }
     buffer_free(&actions);
     bulk->left_count = 0;
-    bool ok = lease_check(bulk->store, err) &&
-              answer_calls(bulk->store, bulk->store->client, requests, batches, bulk->scratch, err);
+    struct ddb_asking asking = ddb_asking_of(bulk->store, bulk->scratch);
+    bool ok = lease_check(bulk->store, err) && answer_calls(&asking, requests, batches, err);
     for (size_t i = 0; ok && i < batches; i++) {
         const struct json *reply = NULL;
         ok = answer_expect(bulk->store, &requests[i], bulk->scratch, &reply, err) &&

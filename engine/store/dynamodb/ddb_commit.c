@@ -77,8 +77,8 @@ static bool read_standing(const struct wave *wave, struct error *err)
     for (size_t i = 0; i < count; i++) {
         keys[i] = steps[i]->target;
     }
-    const struct ddb_store *store = wave->store;
-    if (count > 0 && !get_items(store, store->client, keys, count, wave->arena, items, err)) {
+    struct ddb_asking asking = ddb_asking_of(wave->store, wave->arena);
+    if (count > 0 && !get_items(&asking, (struct key_list){keys, count}, items, err)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -187,8 +187,8 @@ static bool run_round(const struct wave *wave, bool *more, struct error *err)
             flying[count++] = flight;
         }
     }
-    if (count > 0 && (!lease_check(store, err) ||
-                      !answer_calls(store, store->client, requests, count, wave->arena, err))) {
+    struct ddb_asking asking = ddb_asking_of(store, wave->arena);
+    if (count > 0 && (!lease_check(store, err) || !answer_calls(&asking, requests, count, err))) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

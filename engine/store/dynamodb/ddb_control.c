@@ -91,9 +91,11 @@ static bool compose_control(struct ddb_store *store, const struct control *contr
     return true;
 }
 
-static bool read_record(const struct ddb_store *store, struct ddb_client *client, struct str sort,
-                        struct arena *arena, struct str *out, struct error *err)
+static bool read_record(const struct ddb_asking *asking, struct str sort, struct str *out,
+                        struct error *err)
 {
+    const struct ddb_store *store = asking->store;
+    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
     struct key key;
     const struct json *reply = NULL;
@@ -106,7 +108,7 @@ static bool read_record(const struct ddb_store *store, struct ddb_client *client
     compose_key(&composer, "Key", &store->home.keys, &key);
     struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    if (!answer_calls(store, client, &request, 1, arena, err) ||
+    if (!answer_calls(asking, &request, 1, err) ||
         !answer_expect(store, &request, arena, &reply, err) ||
         !answer_item(reply, "Item", arena, &item, err)) {
         return false;
@@ -121,8 +123,9 @@ static bool is_written(struct ddb_store *store, const struct control *control, b
                        struct error *err)
 {
     struct arena *arena = arena_new();
+    struct ddb_asking asking = ddb_asking_of(store, arena);
     struct str standing = {NULL, 0};
-    bool ok = read_record(store, store->client, control->name, arena, &standing, err);
+    bool ok = read_record(&asking, control->name, &standing, err);
     *written = (standing.ptr == NULL) == (control->value.ptr == NULL) &&
                str_equal(standing, control->value);
     arena_free(arena);
@@ -156,12 +159,13 @@ bool control_send(struct ddb_store *store, const struct control *controls, size_
         return true;
     }
     struct arena *arena = arena_new();
+    struct ddb_asking asking = ddb_asking_of(store, arena);
     struct ddb_request *requests = arena_zero(arena, count * sizeof *requests);
     bool ok = home_make(store, err) && lease_check(store, err);
     for (size_t i = 0; ok && i < count; i++) {
         ok = compose_control(store, &controls[i], arena, &requests[i], err);
     }
-    ok = ok && answer_calls(store, store->client, requests, count, arena, err);
+    ok = ok && answer_calls(&asking, requests, count, err);
     for (size_t i = 0; ok && i < count; i++) {
         ok = check_control(store, &controls[i], &requests[i], err);
     }
@@ -259,16 +263,17 @@ static bool take_records(const struct ddb_store *store, const struct json *reply
     return true;
 }
 
-static bool query_records(const struct ddb_store *store, struct ddb_client *client,
-                          struct str prefix, struct arena *arena, struct buffer *found,
+static bool query_records(const struct ddb_asking *asking, struct str prefix, struct buffer *found,
                           struct error *err)
 {
+    const struct ddb_store *store = asking->store;
+    struct arena *arena = asking->arena;
     struct value start = {NULL, 0};
     do {
         const struct json *reply = NULL;
         struct ddb_request request = {.operation = "Query",
                                       .body = compose_list(&store->home, prefix, start, arena)};
-        if (!answer_calls(store, client, &request, 1, arena, err) ||
+        if (!answer_calls(asking, &request, 1, err) ||
             !answer_expect(store, &request, arena, &reply, err) ||
             !take_records(store, reply, arena, found, err) ||
             !answer_item(reply, "LastEvaluatedKey", arena, &start, err)) {
@@ -278,15 +283,15 @@ static bool query_records(const struct ddb_store *store, struct ddb_client *clie
     return true;
 }
 
-bool control_query(const struct ddb_store *store, struct ddb_client *client, struct str prefix,
-                   struct arena *arena, struct control **out, size_t *count, struct error *err)
+bool control_query(const struct ddb_asking *asking, struct str prefix, struct control_list *out,
+                   struct error *err)
 {
     struct buffer found = {0};
-    bool ok = !store->home.stands || query_records(store, client, prefix, arena, &found, err);
+    bool ok = !asking->store->home.stands || query_records(asking, prefix, &found, err);
     if (ok) {
-        *out = arena_alloc(arena, found.len + 1);
-        *count = found.len / sizeof **out;
-        memcpy(*out, found.len > 0 ? found.bytes : "", found.len);
+        out->list = arena_alloc(asking->arena, found.len + 1);
+        out->count = found.len / sizeof *out->list;
+        memcpy(out->list, found.len > 0 ? found.bytes : "", found.len);
     }
     buffer_free(&found);
     return ok;
@@ -301,7 +306,8 @@ bool ddb_control_get(struct store_reader *base, struct str name, struct arena *a
         *out = (struct str){NULL, 0};
         return true;
     }
-    return read_record(store, ddb_reader_of(base)->client, sort, arena, out, err);
+    struct ddb_asking asking = {store, ddb_reader_of(base)->client, arena};
+    return read_record(&asking, sort, out, err);
 }
 
 bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,
@@ -309,8 +315,8 @@ bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena
 {
     struct str sort = arena_format(arena, RECORD "%.*s", STR_ARG(prefix));
     size_t cut = sizeof RECORD - 1;
-    if (!control_query(ddb_of(base->store), ddb_reader_of(base)->client, sort, arena, &out->list,
-                       &out->count, err)) {
+    struct ddb_asking asking = {ddb_of(base->store), ddb_reader_of(base)->client, arena};
+    if (!control_query(&asking, sort, out, err)) {
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {

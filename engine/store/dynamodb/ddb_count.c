@@ -24,7 +24,6 @@ static void add_part(struct composer *composer, const struct key_attribute *part
 
 struct counting {
     const struct ddb_store *store;
-    struct ddb_client *client;
     const struct index_desc *index;
     bool entries; /* of the index; else of the table, those that belong into it */
 };
@@ -63,6 +62,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
 {
     struct arena *arena = arena_new();
     struct arena *keep = arena_new();
+    struct ddb_asking asking = ddb_asking_of(counting->store, arena);
     struct value start = {NULL, 0};
     bool ok = true;
     *out = 0;
@@ -71,7 +71,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
         arena_reset(arena);
         struct ddb_request request = {.operation = "Scan",
                                       .body = compose_count(counting, start, arena)};
-        ok = answer_calls(counting->store, counting->client, &request, 1, arena, err) &&
+        ok = answer_calls(&asking, &request, 1, err) &&
              answer_expect(counting->store, &request, arena, &reply, err) &&
              answer_item(reply, "LastEvaluatedKey", keep, &start, err);
         const struct json *number = ok ? json_member(reply, "Count") : NULL;
@@ -82,16 +82,15 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
     return ok;
 }
 
-bool count_index(const struct ddb_store *store, struct ddb_client *client,
-                 const struct index_desc *index, uint64_t *eligible, uint64_t *entries,
-                 struct error *err)
+bool count_index(const struct ddb_store *store, const struct index_desc *index,
+                 struct index_counts *out, struct error *err)
 {
-    struct counting counting = {store, client, index, false};
-    if (!count(&counting, eligible, err)) {
+    struct counting counting = {store, index, false};
+    if (!count(&counting, &out->eligible, err)) {
         return false;
     }
     counting.entries = true;
-    return count(&counting, entries, err);
+    return count(&counting, &out->entries, err);
 }
 
 bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,
@@ -102,14 +101,13 @@ bool ddb_verify(struct store *base, void (*finding)(void *context, const char *t
     struct table_desc table;
     bool ok = ddb_describe(base, arena, &table, err);
     for (size_t i = 0; ok && i < table.index_count; i++) {
-        uint64_t eligible = 0;
-        uint64_t entries = 0;
-        ok = count_index(store, store->client, &table.indexes[i], &eligible, &entries, err);
-        if (ok && eligible != entries) {
+        struct index_counts counts = {0};
+        ok = count_index(store, &table.indexes[i], &counts, err);
+        if (ok && counts.eligible != counts.entries) {
             struct str text =
                 arena_format(arena, "index %.*s has %llu entries, and %llu items belong into it",
-                             STR_ARG(table.indexes[i].name), (unsigned long long)entries,
-                             (unsigned long long)eligible);
+                             STR_ARG(table.indexes[i].name), (unsigned long long)counts.entries,
+                             (unsigned long long)counts.eligible);
             finding(context, text.ptr);
         }
     }

@@ -73,21 +73,19 @@ size_t key_map_find(struct key_map *map, const struct key *key)
 
 /* Keys that are asked for: each once, as BatchGetItem refuses doubles. */
 struct getting {
-    const struct ddb_store *store;
-    struct ddb_client *client;
+    struct ddb_asking round; /* its arena is emptied after each */
     const struct key *keys;
     struct key_map *map; /* to their places */
     size_t *asked;       /* places that have no answer yet */
     size_t asked_count;
-    struct arena *arena;   /* of the items */
-    struct arena *scratch; /* of the round */
+    struct arena *arena; /* of the items */
     struct value *out;
 };
 
 static struct str compose_batch(const struct getting *getting, struct composer *composer,
                                 const size_t *places, size_t count)
 {
-    const struct ddb_store *store = getting->store;
+    const struct ddb_store *store = getting->round.store;
     struct buffer items = {0};
     buffer_add_char(&items, '{');
     json_write_string(&items, store->target.table);
@@ -103,7 +101,7 @@ static struct str compose_batch(const struct getting *getting, struct composer *
     compose_raw(composer, "RequestItems", buffer_str(&items));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
     buffer_free(&items);
-    return compose_end(composer, getting->scratch);
+    return compose_end(composer, getting->round.arena);
 }
 
 static bool take_items(const struct getting *getting, const struct json *list, struct error *err)
@@ -112,7 +110,7 @@ static bool take_items(const struct getting *getting, const struct json *list, s
         struct value item;
         struct key key;
         if (!answer_element(&list->items[i], getting->arena, &item, err) ||
-            !key_of_item(&getting->store->table.desc.keys, item, &key, err)) {
+            !key_of_item(&getting->round.store->table.desc.keys, item, &key, err)) {
             return false;
         }
         size_t place = key_map_find(getting->map, &key);
@@ -130,8 +128,8 @@ static bool take_unprocessed(struct getting *getting, const struct json *list, s
     for (size_t i = 0; i < list->count; i++) {
         struct value item;
         struct key key;
-        if (!answer_element(&list->items[i], getting->scratch, &item, err) ||
-            !key_of_item(&getting->store->table.desc.keys, item, &key, err)) {
+        if (!answer_element(&list->items[i], getting->round.arena, &item, err) ||
+            !key_of_item(&getting->round.store->table.desc.keys, item, &key, err)) {
             return false;
         }
         size_t place = key_map_find(getting->map, &key);
@@ -154,7 +152,7 @@ static bool take_reply(struct getting *getting, const struct ddb_request *reques
                        struct error *err)
 {
     const struct json *reply = NULL;
-    if (!answer_expect(getting->store, request, getting->scratch, &reply, err)) {
+    if (!answer_expect(getting->round.store, request, getting->round.arena, &reply, err)) {
         return false;
     }
     const struct json *found = of_table(reply, "Responses");
@@ -167,7 +165,7 @@ static bool take_reply(struct getting *getting, const struct ddb_request *reques
 static bool run_round(struct getting *getting, struct error *err)
 {
     size_t batches = (getting->asked_count + BATCH_KEYS - 1) / BATCH_KEYS;
-    struct ddb_request *requests = arena_zero(getting->scratch, batches * sizeof *requests);
+    struct ddb_request *requests = arena_zero(getting->round.arena, batches * sizeof *requests);
     struct composer composer = {.name_count = 0};
     for (size_t i = 0; i < batches; i++) {
         size_t first = i * BATCH_KEYS;
@@ -179,7 +177,7 @@ static bool run_round(struct getting *getting, struct error *err)
             .units = (double)count};
     }
     composer_free(&composer);
-    if (!answer_calls(getting->store, getting->client, requests, batches, getting->scratch, err)) {
+    if (!answer_calls(&getting->round, requests, batches, err)) {
         return false;
     }
     size_t again = 0;
@@ -203,39 +201,37 @@ static bool run_rounds(struct getting *getting, struct error *err)
         ok = run_round(getting, err);
         stalled = getting->asked_count == before ? stalled + 1 : 1;
         if (ok && getting->asked_count > 0) {
-            ok = ddb_pause(getting->client, "BatchGetItem", stalled, err);
+            ok = ddb_pause(getting->round.client, "BatchGetItem", stalled, err);
         }
-        arena_reset(getting->scratch);
+        arena_reset(getting->round.arena);
     }
     return ok;
 }
 
-bool get_items(const struct ddb_store *store, struct ddb_client *client, const struct key *keys,
-               size_t count, struct arena *arena, struct value *out, struct error *err)
+bool get_items(const struct ddb_asking *asking, struct key_list keys, struct value *out,
+               struct error *err)
 {
     struct arena *own = arena_new();
-    struct getting getting = {.store = store,
-                              .client = client,
-                              .keys = keys,
-                              .map = key_map_new(own, count),
-                              .asked = arena_alloc(own, (count + 1) * sizeof *getting.asked),
-                              .arena = arena,
-                              .scratch = arena_new(),
+    struct getting getting = {.round = {asking->store, asking->client, arena_new()},
+                              .keys = keys.list,
+                              .map = key_map_new(own, keys.count),
+                              .asked = arena_alloc(own, (keys.count + 1) * sizeof *getting.asked),
+                              .arena = asking->arena,
                               .out = out};
-    size_t *first = arena_alloc(own, (count + 1) * sizeof *first);
-    for (size_t i = 0; i < count; i++) {
+    size_t *first = arena_alloc(own, (keys.count + 1) * sizeof *first);
+    for (size_t i = 0; i < keys.count; i++) {
         out[i] = (struct value){NULL, 0};
-        first[i] = key_map_add(getting.map, &keys[i], i);
-        if (first[i] == i && !reserved_key(store, &keys[i])) {
+        first[i] = key_map_add(getting.map, &keys.list[i], i);
+        if (first[i] == i && !reserved_key(asking->store, &keys.list[i])) {
             getting.asked[getting.asked_count++] = i;
         }
     }
     bool ok = run_rounds(&getting, err);
-    for (size_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; ok && i < keys.count; i++) {
         out[i] = out[first[i]];
     }
     key_map_free(getting.map);
-    arena_free(getting.scratch);
+    arena_free(getting.round.arena);
     arena_free(own);
     return ok;
 }

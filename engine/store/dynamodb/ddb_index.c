@@ -38,24 +38,23 @@ bool ddb_index_create(struct store *base, const struct index_desc *index, struct
 static bool check_entries(struct ddb_store *store, struct str name, struct error *err)
 {
     const struct index_desc *index = ddb_table_index(&store->table, name);
-    uint64_t eligible = 0;
-    uint64_t entries = 0;
+    struct index_counts counts = {0};
     if (index == NULL) {
         return error_set(err, ERROR_STORE, "%.*s has lost index %.*s", STR_ARG(store->target.table),
                          STR_ARG(name));
     }
     for (unsigned tries = 0; tries < COMPARE_TRIES; tries++) {
-        if (!count_index(store, store->client, index, &eligible, &entries, err)) {
+        if (!count_index(store, index, &counts, err)) {
             return false;
         }
-        if (entries >= eligible) {
+        if (counts.entries >= counts.eligible) {
             return true;
         }
         ddb_sleep_ms(COMPARE_MS);
     }
     return error_set(err, ERROR_STORE,
                      "index %.*s has %" PRIu64 " entries, and %" PRIu64 " items belong into it",
-                     STR_ARG(name), entries, eligible);
+                     STR_ARG(name), counts.entries, counts.eligible);
 }
 
 bool ddb_index_finish(struct store *base, struct str name, struct error *err)

@@ -85,12 +85,23 @@ static inline struct ddb_place ddb_place_of(const struct ddb_store *store)
     return (struct ddb_place){store->account, store->client, store->target.table};
 }
 
+/* Who asks the server for something of the store: each thread by a client of its own. */
+struct ddb_asking {
+    const struct ddb_store *store;
+    struct ddb_client *client;
+    struct arena *arena; /* of the requests and replies */
+};
+
+static inline struct ddb_asking ddb_asking_of(const struct ddb_store *store, struct arena *arena)
+{
+    return (struct ddb_asking){store, store->client, arena};
+}
+
 /* --- ddb_answer.c: what the server says of items --- */
 
 /* ddb_calls(), but a run that lost its lease is told so: its requests are stopped. ERROR_BUSY. */
-MUST_CHECK bool answer_calls(const struct ddb_store *store, struct ddb_client *client,
-                             struct ddb_request *requests, size_t count, struct arena *arena,
-                             struct error *err);
+MUST_CHECK bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests,
+                             size_t count, struct error *err);
 
 /* The reply as a tree. ERROR_STORE. */
 MUST_CHECK bool answer_parse(const struct ddb_request *request, struct arena *arena,
@@ -130,9 +141,8 @@ void key_map_clear(struct key_map *map);
 void key_map_free(struct key_map *map);
 
 /* Consistent reads of many keys; out[i] is missing where there is no item. */
-MUST_CHECK bool get_items(const struct ddb_store *store, struct ddb_client *client,
-                          const struct key *keys, size_t count, struct arena *arena,
-                          struct value *out, struct error *err);
+MUST_CHECK bool get_items(const struct ddb_asking *asking, struct key_list keys, struct value *out,
+                          struct error *err);
 
 /* --- ddb_lease.c --- */
 
@@ -153,9 +163,8 @@ MUST_CHECK bool home_make(struct ddb_store *store, struct error *err);
 MUST_CHECK bool control_send(struct ddb_store *store, const struct control *controls, size_t count,
                              struct error *err);
 /* All records whose sort key begins so, sorted. */
-MUST_CHECK bool control_query(const struct ddb_store *store, struct ddb_client *client,
-                              struct str prefix, struct arena *arena, struct control **out,
-                              size_t *count, struct error *err);
+MUST_CHECK bool control_query(const struct ddb_asking *asking, struct str prefix,
+                              struct control_list *out, struct error *err);
 /* The controls of a batch, after its writes. */
 MUST_CHECK bool control_commit(struct ddb_store *store, const struct batch *batch,
                                struct error *err);
@@ -180,10 +189,14 @@ MUST_CHECK bool bulk_delete(struct ddb_store *store, const struct value *items, 
 
 /* --- ddb_count.c: items against index entries --- */
 
+struct index_counts {
+    uint64_t eligible; /* items that belong into the index */
+    uint64_t entries;
+};
+
 /* Counted by the server. */
-MUST_CHECK bool count_index(const struct ddb_store *store, struct ddb_client *client,
-                            const struct index_desc *index, uint64_t *eligible, uint64_t *entries,
-                            struct error *err);
+MUST_CHECK bool count_index(const struct ddb_store *store, const struct index_desc *index,
+                            struct index_counts *out, struct error *err);
 
 /* --- the interface, by module --- */
 

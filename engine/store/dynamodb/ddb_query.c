@@ -249,7 +249,8 @@ bool ddb_query(struct store_reader *base, const struct query *query, struct page
     }
     struct ddb_request request = {.operation = "Query",
                                   .body = compose_end(&reader->composer, reader->scratch)};
-    if (!answer_calls(store, reader->client, &request, 1, reader->scratch, err) ||
+    struct ddb_asking asking = {store, reader->client, reader->scratch};
+    if (!answer_calls(&asking, &request, 1, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
         !take_items(&querying, reply, &page, err) || !take_cursor(&querying, reply, &page, err)) {
         return false;

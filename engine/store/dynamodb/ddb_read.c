@@ -141,7 +141,8 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
                                   .body = compose_end(&reader->composer, reader->scratch),
                                   .lane = (uint64_t)from->segment.index + 1,
                                   .units = page_units};
-    if (!answer_calls(store, reader->client, &request, 1, reader->scratch, err) ||
+    struct ddb_asking asking = {store, reader->client, reader->scratch};
+    if (!answer_calls(&asking, &request, 1, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
         !take_items(reader, reply, &page, err) ||
         !take_cursor(reader, reply, from->cursor, &page, err)) {
@@ -154,11 +155,10 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
 bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
              struct stored_item *out, struct error *err)
 {
-    struct ddb_reader *reader = ddb_reader_of(base);
+    struct ddb_asking asking = {ddb_of(base->store), ddb_reader_of(base)->client, arena};
     struct arena *scratch = arena_new();
     struct value *items = arena_alloc(scratch, (keys.count + 1) * sizeof *items);
-    bool ok =
-        get_items(ddb_of(base->store), reader->client, keys.list, keys.count, arena, items, err);
+    bool ok = get_items(&asking, keys, items, err);
     for (size_t i = 0; ok && i < keys.count; i++) {
         out[i] = (struct stored_item){.item = items[i]};
     }

@@ -161,15 +161,13 @@ static bool read_listed(const struct control *control, struct undo_index *index,
 static bool read_index(const struct ddb_reader *reader, uint64_t log, struct undo_index *index,
                        struct error *err)
 {
-    struct control *controls = NULL;
-    size_t count = 0;
-    const struct ddb_store *store = ddb_of(reader->base.store);
-    if (!control_query(store, reader->client, undo_prefix(log, index->arena), index->arena,
-                       &controls, &count, err)) {
+    struct control_list controls = {0};
+    struct ddb_asking asking = {ddb_of(reader->base.store), reader->client, index->arena};
+    if (!control_query(&asking, undo_prefix(log, index->arena), &controls, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!read_listed(&controls[i], index, err)) {
+    for (size_t i = 0; i < controls.count; i++) {
+        if (!read_listed(&controls.list[i], index, err)) {
             return false;
         }
     }
@@ -240,20 +238,19 @@ bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct arena *arena = arena_new();
-    struct control *controls = NULL;
-    size_t count = 0;
+    struct ddb_asking asking = ddb_asking_of(store, arena);
+    struct control_list controls = {0};
     struct str here = undo_host(arena);
-    bool ok =
-        control_query(store, store->client, undo_prefix(log, arena), arena, &controls, &count, err);
-    for (size_t i = 0; ok && i < count; i++) {
+    bool ok = control_query(&asking, undo_prefix(log, arena), &controls, err);
+    for (size_t i = 0; ok && i < controls.count; i++) {
         struct listing listing;
-        ok = read_listing(&controls[i], arena, &listing, err);
+        ok = read_listing(&controls.list[i], arena, &listing, err);
         if (ok && str_equal(listing.host, here)) {
             (void)unlink(listing.path.ptr);
         }
-        controls[i] = (struct control){.name = controls[i].name};
+        controls.list[i] = (struct control){.name = controls.list[i].name};
     }
-    ok = ok && control_send(store, controls, count, err);
+    ok = ok && control_send(store, controls.list, controls.count, err);
     arena_free(arena);
     return ok;
 }
