@@ -61,10 +61,11 @@ static void beat(struct ddb_lease *lease)
 {
     uint64_t sent_ms = now_ms();
     struct arena *arena = arena_new();
+    struct ddb_asking asking = {lease->store, lease->client, arena};
     struct lease_record record = {.token = lease->token, .holder = lease->holder};
     struct error err = {0};
     bool held = true;
-    if (lease_record_beat(lease->store, lease->client, &record, arena, &held, &err)) {
+    if (lease_record_beat(&asking, &record, &held, &err)) {
         if (held) {
             atomic_store(&lease->deadline_ms, sent_ms + LIVE_MS);
         } else {
@@ -138,10 +139,10 @@ static bool refuse(const struct ddb_store *store, const struct lease_record *rec
 
 /* Waits until the lease is free: released, its owner dead, or without a beat for WATCH_MS by this
  * host's own clock. ERROR_BUSY: it beats. */
-static bool await_free(struct ddb_store *store, struct arena *arena, struct lease_record *record,
+static bool await_free(const struct ddb_asking *asking, struct lease_record *record,
                        struct error *err)
 {
-    if (!lease_record_read(store, store->client, arena, record, err)) {
+    if (!lease_record_read(asking, record, err)) {
         return false;
     }
     uint64_t seen_token = record->token;
@@ -150,11 +151,11 @@ static bool await_free(struct ddb_store *store, struct arena *arena, struct leas
     while (record->holder.len > 0 && !lease_holder_is_dead(record->holder) &&
            now_ms() - since_ms < WATCH_MS) {
         ddb_sleep_ms(LOOK_MS);
-        if (!lease_record_read(store, store->client, arena, record, err)) {
+        if (!lease_record_read(asking, record, err)) {
             return false;
         }
         if (record->token != seen_token || record->beat != seen_beat) {
-            return record->holder.len == 0 || refuse(store, record, err);
+            return record->holder.len == 0 || refuse(asking->store, record, err);
         }
     }
     return true;
@@ -164,10 +165,11 @@ static bool take(struct ddb_store *store, struct ddb_lease *lease, const char *o
                  struct error *err)
 {
     struct arena *arena = lease->arena;
+    struct ddb_asking asking = ddb_asking_of(store, arena);
     struct lease_record standing;
     uint64_t sent_ms = 0;
     bool taken = false;
-    if (!home_make(store, err) || !await_free(store, arena, &standing, err)) {
+    if (!home_make(store, err) || !await_free(&asking, &standing, err)) {
         return false;
     }
     lease->token = standing.token + 1;
@@ -175,7 +177,7 @@ static bool take(struct ddb_store *store, struct ddb_lease *lease, const char *o
     sent_ms = now_ms();
     struct lease_record wanted = {
         .owner = {owner, strlen(owner)}, .holder = lease->holder, .token = lease->token};
-    if (!lease_record_take(store, store->client, &standing, &wanted, &taken, err)) {
+    if (!lease_record_take(&asking, &standing, &wanted, &taken, err)) {
         return false;
     }
     atomic_store(&lease->deadline_ms, sent_ms + LIVE_MS);
@@ -222,9 +224,10 @@ void ddb_lease_release(struct store *base)
     stop_heart(lease);
     if (!lease_is_lost(store)) {
         struct arena *arena = arena_new();
+        struct ddb_asking asking = {store, lease->client, arena};
         struct lease_record record = {.token = lease->token, .holder = lease->holder};
         struct error err = {0};
-        if (!lease_record_free(store, lease->client, &record, arena, &err)) {
+        if (!lease_record_free(&asking, &record, &err)) {
             atomic_store(&lease->lost, true); /* a watcher waits until it is sure of that */
         }
         arena_free(arena);
@@ -236,9 +239,10 @@ void ddb_lease_release(struct store *base)
 bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
+    struct ddb_asking asking = ddb_asking_of(store, arena);
     struct lease_record record = {.token = 0};
     *owner = (struct str){NULL, 0};
-    if (store->home.stands && !lease_record_read(store, store->client, arena, &record, err)) {
+    if (store->home.stands && !lease_record_read(&asking, &record, err)) {
         return false;
     }
     if (record.holder.len > 0 && !lease_holder_is_dead(record.holder)) {

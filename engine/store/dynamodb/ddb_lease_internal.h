@@ -5,12 +5,11 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
-#include "engine/store/dynamodb/ddb_client.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ddb_store;
+struct ddb_asking;
 
 struct lease_record {
     struct str owner;  /* for messages */
@@ -27,23 +26,21 @@ struct str lease_holder_self(struct arena *arena);
 bool lease_holder_is_dead(struct str holder);
 
 /* All zero where there is no record. */
-MUST_CHECK bool lease_record_read(const struct ddb_store *store, struct ddb_client *client,
-                                  struct arena *arena, struct lease_record *out, struct error *err);
+MUST_CHECK bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out,
+                                  struct error *err);
 
 /* Writes `wanted` if the record still stands as `standing`. */
-MUST_CHECK bool lease_record_take(const struct ddb_store *store, struct ddb_client *client,
+MUST_CHECK bool lease_record_take(const struct ddb_asking *asking,
                                   const struct lease_record *standing,
                                   const struct lease_record *wanted, bool *taken,
                                   struct error *err);
 
 /* One more beat; *held is false where the record is another's by now. */
-MUST_CHECK bool lease_record_beat(const struct ddb_store *store, struct ddb_client *client,
-                                  const struct lease_record *own, struct arena *arena, bool *held,
-                                  struct error *err);
+MUST_CHECK bool lease_record_beat(const struct ddb_asking *asking, const struct lease_record *own,
+                                  bool *held, struct error *err);
 
 /* Gives it back, the token stays. */
-MUST_CHECK bool lease_record_free(const struct ddb_store *store, struct ddb_client *client,
-                                  const struct lease_record *own, struct arena *arena,
+MUST_CHECK bool lease_record_free(const struct ddb_asking *asking, const struct lease_record *own,
                                   struct error *err);
 
 #endif

@@ -109,9 +109,10 @@ static struct str text_of(struct value item, struct str name)
     return type == VALUE_S || type == VALUE_B ? value_bytes(value) : STR("");
 }
 
-bool lease_record_read(const struct ddb_store *store, struct ddb_client *client,
-                       struct arena *arena, struct lease_record *out, struct error *err)
+bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out, struct error *err)
 {
+    const struct ddb_store *store = asking->store;
+    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
     const struct json *reply = NULL;
     struct key key;
@@ -124,7 +125,7 @@ bool lease_record_read(const struct ddb_store *store, struct ddb_client *client,
     compose_key(&composer, "Key", &store->home.keys, &key);
     struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    if (!ddb_call(client, &request, arena, err) ||
+    if (!ddb_call(asking->client, &request, arena, err) ||
         !answer_expect(store, &request, arena, &reply, err) ||
         !answer_item(reply, "Item", arena, &item, err)) {
         return false;
@@ -141,11 +142,12 @@ bool lease_record_read(const struct ddb_store *store, struct ddb_client *client,
 
 /* ---------------------------------------------------------------- changing it */
 
-static bool begin_update(struct composer *composer, const struct ddb_store *store,
-                         struct arena *arena, struct error *err)
+static bool begin_update(struct composer *composer, const struct ddb_asking *asking,
+                         struct error *err)
 {
+    const struct ddb_store *store = asking->store;
     struct key key;
-    if (!control_key(&store->home, STR("lease"), arena, &key, err)) {
+    if (!control_key(&store->home, STR("lease"), asking->arena, &key, err)) {
         return false;
     }
     compose_begin(composer, store->home.table);
@@ -166,23 +168,23 @@ static void compose_own(struct composer *composer, const struct lease_record *ow
 }
 
 /* *done is false where the condition failed. */
-static bool send(const struct ddb_store *store, struct ddb_client *client,
-                 struct ddb_request *request, struct arena *arena, bool *done, struct error *err)
+static bool send(const struct ddb_asking *asking, struct ddb_request *request, bool *done,
+                 struct error *err)
 {
-    if (!ddb_call(client, request, arena, err)) {
+    if (!ddb_call(asking->client, request, asking->arena, err)) {
         return false;
     }
     *done = request->reply == DDB_OK;
     return *done || request->reply == DDB_CONDITION ||
-           ddb_request_error(store->account, request, err);
+           ddb_request_error(asking->store->account, request, err);
 }
 
-bool lease_record_beat(const struct ddb_store *store, struct ddb_client *client,
-                       const struct lease_record *own, struct arena *arena, bool *held,
+bool lease_record_beat(const struct ddb_asking *asking, const struct lease_record *own, bool *held,
                        struct error *err)
 {
+    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
-    bool ok = begin_update(&composer, store, arena, err);
+    bool ok = begin_update(&composer, asking, err);
     if (ok) {
         compose_own(&composer, own, arena);
         unsigned name = compose_name(&composer, STR(BEAT));
@@ -191,18 +193,19 @@ bool lease_record_beat(const struct ddb_store *store, struct ddb_client *client,
         compose_expressions(&composer);
         struct ddb_request request = {.operation = "UpdateItem",
                                       .body = compose_end(&composer, arena)};
-        ok = send(store, client, &request, arena, held, err);
+        ok = send(asking, &request, held, err);
     }
     composer_free(&composer);
     return ok;
 }
 
-bool lease_record_free(const struct ddb_store *store, struct ddb_client *client,
-                       const struct lease_record *own, struct arena *arena, struct error *err)
+bool lease_record_free(const struct ddb_asking *asking, const struct lease_record *own,
+                       struct error *err)
 {
+    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
     bool held = false;
-    bool ok = begin_update(&composer, store, arena, err);
+    bool ok = begin_update(&composer, asking, err);
     if (ok) {
         compose_own(&composer, own, arena);
         unsigned name = compose_name(&composer, STR(HOLDER));
@@ -210,7 +213,7 @@ bool lease_record_free(const struct ddb_store *store, struct ddb_client *client,
         compose_expressions(&composer);
         struct ddb_request request = {.operation = "UpdateItem",
                                       .body = compose_end(&composer, arena)};
-        ok = send(store, client, &request, arena, &held, err);
+        ok = send(asking, &request, &held, err);
     }
     composer_free(&composer);
     return ok;
@@ -249,10 +252,12 @@ static void compose_standing(struct composer *composer, const struct ddb_store *
     buffer_format(&composer->condition, "#%u=:%u AND #%u=:%u", token_name, token, beat_name, beat);
 }
 
-static bool put_record(const struct ddb_store *store, struct ddb_client *client,
-                       const struct lease_record *standing, const struct lease_record *wanted,
-                       struct arena *arena, struct ddb_request *out, struct error *err)
+static bool put_record(const struct ddb_asking *asking, const struct lease_record *standing,
+                       const struct lease_record *wanted, struct ddb_request *out,
+                       struct error *err)
 {
+    const struct ddb_store *store = asking->store;
+    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
     struct value item;
     bool done = false;
@@ -265,23 +270,20 @@ static bool put_record(const struct ddb_store *store, struct ddb_client *client,
     compose_expressions(&composer);
     *out = (struct ddb_request){.operation = "PutItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    return send(store, client, out, arena, &done, err);
+    return send(asking, out, &done, err);
 }
 
 /* After a lost reply, a failed condition may be our own doing. */
-bool lease_record_take(const struct ddb_store *store, struct ddb_client *client,
-                       const struct lease_record *standing, const struct lease_record *wanted,
-                       bool *taken, struct error *err)
+bool lease_record_take(const struct ddb_asking *asking, const struct lease_record *standing,
+                       const struct lease_record *wanted, bool *taken, struct error *err)
 {
-    struct arena *arena = arena_new();
     struct ddb_request request;
     struct lease_record now = {.token = 0};
-    bool ok = put_record(store, client, standing, wanted, arena, &request, err);
+    bool ok = put_record(asking, standing, wanted, &request, err);
     *taken = ok && request.reply == DDB_OK;
     if (ok && !*taken && request.unsure) {
-        ok = lease_record_read(store, client, arena, &now, err);
+        ok = lease_record_read(asking, &now, err);
         *taken = ok && now.token == wanted->token && str_equal(now.holder, wanted->holder);
     }
-    arena_free(arena);
     return ok;
 }
