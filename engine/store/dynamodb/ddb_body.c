@@ -60,21 +60,20 @@ static bool is_object(struct str text)
     return inner.len >= 2 && inner.ptr[0] == '{' && inner.ptr[inner.len - 1] == '}';
 }
 
-bool ddb_body_read(struct str raw, struct str crc32, struct str encoding, size_t max,
-                   struct arena *arena, struct str *out)
+bool ddb_body_read(const struct ddb_body *body, size_t max, struct arena *arena, struct str *out)
 {
     struct str text = {NULL, 0};
-    if (raw.len == 0 || !is_proved(raw, crc32)) {
+    if (body->raw.len == 0 || !is_proved(body->raw, body->crc32)) {
         return false;
     }
-    if (str_equal(encoding, STR("gzip"))) {
-        if (!gunzip(raw, max, arena, &text)) {
+    if (str_equal(body->encoding, STR("gzip"))) {
+        if (!gunzip(body->raw, max, arena, &text)) {
             return false;
         }
-    } else if (encoding.len > 0 && !str_equal(encoding, STR("identity"))) {
+    } else if (body->encoding.len > 0 && !str_equal(body->encoding, STR("identity"))) {
         return false;
     } else {
-        text = arena_copy(arena, raw);
+        text = arena_copy(arena, body->raw);
     }
     if (!is_object(text)) {
         return false;

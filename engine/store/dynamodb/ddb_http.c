@@ -346,14 +346,14 @@ static void read_reply(struct slot *slot, struct arena *arena, struct ddb_arriva
 {
     long status = 0;
     (void)curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
-    struct str crc = header_of(slot->easy, "x-amz-crc32");
-    struct str encoding = header_of(slot->easy, "Content-Encoding");
-    bool whole =
-        ddb_body_read(buffer_str(&slot->body), crc, encoding, REPLY_MAX, arena, &out->content);
+    struct ddb_body body = {.raw = buffer_str(&slot->body),
+                            .crc32 = header_of(slot->easy, "x-amz-crc32"),
+                            .encoding = header_of(slot->easy, "Content-Encoding")};
+    bool whole = ddb_body_read(&body, REPLY_MAX, arena, &out->content);
     out->status = (int)status;
     out->date_s = status == 200 ? 0 : date_of(slot->easy);
     /* A gateway before the server refuses with a page of its own. */
-    bool refused_whole = slot->head_ended && status != 200 && crc.len == 0;
+    bool refused_whole = slot->head_ended && status != 200 && body.crc32.len == 0;
     if (!slot->head_ended || (!whole && !refused_whole)) {
         out->transport = DDB_BROKE_OFF;
         out->what = "the reply is not whole, or fails its checksum";

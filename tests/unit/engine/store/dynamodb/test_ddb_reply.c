@@ -42,29 +42,30 @@ END_TEST
 /* crc32 of "{}" is 2745614147. */
 static const struct {
     const char *says;
-    struct str raw, crc, encoding;
+    struct ddb_body body;
     bool ok;
 } bodies[] = {
-    {"no checksum", STR_INIT("{}"), STR_INIT(""), STR_INIT(""), true},
-    {"the right one", STR_INIT("{}"), STR_INIT("2745614147"), STR_INIT(""), true},
-    {"a wrong one", STR_INIT("{}"), STR_INIT("2745614146"), STR_INIT(""), false},
-    {"one that is no number", STR_INIT("{}"), STR_INIT("99999999999999999999"), STR_INIT(""),
+    {"no checksum", {STR_INIT("{}"), STR_INIT(""), STR_INIT("")}, true},
+    {"the right one", {STR_INIT("{}"), STR_INIT("2745614147"), STR_INIT("")}, true},
+    {"a wrong one", {STR_INIT("{}"), STR_INIT("2745614146"), STR_INIT("")}, false},
+    {"one that is no number",
+     {STR_INIT("{}"), STR_INIT("99999999999999999999"), STR_INIT("")},
      false},
-    {"white space around", STR_INIT(" {}\n"), STR_INIT(""), STR_INIT("identity"), true},
-    {"nothing", STR_INIT(""), STR_INIT(""), STR_INIT(""), false},
-    {"a half", STR_INIT("{\"a\":"), STR_INIT(""), STR_INIT(""), false},
-    {"one brace", STR_INIT("{"), STR_INIT(""), STR_INIT(""), false},
-    {"not gzip", STR_INIT("{}"), STR_INIT(""), STR_INIT("gzip"), false},
-    {"another encoding", STR_INIT("{}"), STR_INIT(""), STR_INIT("br"), false},
+    {"white space around", {STR_INIT(" {}\n"), STR_INIT(""), STR_INIT("identity")}, true},
+    {"nothing", {STR_INIT(""), STR_INIT(""), STR_INIT("")}, false},
+    {"a half", {STR_INIT("{\"a\":"), STR_INIT(""), STR_INIT("")}, false},
+    {"one brace", {STR_INIT("{"), STR_INIT(""), STR_INIT("")}, false},
+    {"not gzip", {STR_INIT("{}"), STR_INIT(""), STR_INIT("gzip")}, false},
+    {"another encoding", {STR_INIT("{}"), STR_INIT(""), STR_INIT("br")}, false},
 };
 
 START_TEST(a_body_is_proved)
 {
     struct arena *arena = arena_new();
     struct str out = STR("as it was");
-    bool ok = ddb_body_read(bodies[_i].raw, bodies[_i].crc, bodies[_i].encoding, 1000, arena, &out);
+    bool ok = ddb_body_read(&bodies[_i].body, 1000, arena, &out);
     ck_assert_msg(ok == bodies[_i].ok, "%s", bodies[_i].says);
-    ck_assert(str_equal(out, ok ? bodies[_i].raw : STR("as it was")));
+    ck_assert(str_equal(out, ok ? bodies[_i].body.raw : STR("as it was")));
     arena_free(arena);
 }
 END_TEST
@@ -80,13 +81,15 @@ START_TEST(a_compressed_body_is_inflated_whole_or_not_at_all)
     struct str out = STR("as it was");
     struct str raw = {zipped, sizeof zipped - 1};
     for (size_t len = 0; len < raw.len; len++) {
-        struct str cut = {raw.ptr, len};
-        ck_assert(!ddb_body_read(cut, STR(""), STR("gzip"), 2000, arena, &out));
+        struct ddb_body cut = {{raw.ptr, len}, STR(""), STR("gzip")};
+        ck_assert(!ddb_body_read(&cut, 2000, arena, &out));
     }
-    ck_assert(!ddb_body_read(raw, STR(""), STR("gzip"), 1000, arena, &out));
-    ck_assert(!ddb_body_read(raw, STR("1"), STR("gzip"), 2000, arena, &out));
+    struct ddb_body whole = {raw, STR(""), STR("gzip")};
+    struct ddb_body wrong = {raw, STR("1"), STR("gzip")};
+    ck_assert(!ddb_body_read(&whole, 1000, arena, &out));
+    ck_assert(!ddb_body_read(&wrong, 2000, arena, &out));
     ck_assert(str_equal(out, STR("as it was")));
-    ck_assert(ddb_body_read(raw, STR(""), STR("gzip"), 2000, arena, &out));
+    ck_assert(ddb_body_read(&whole, 2000, arena, &out));
     ck_assert_uint_eq(out.len, 1008);
     arena_free(arena);
 }
