@@ -190,8 +190,11 @@ static void attempt_ended(struct round *round, const struct ddb_arrival *arrival
     }
     uint64_t delay_us = 0;
     bool again = class != DDB_CLASS_FINE && class != DDB_CLASS_FINAL &&
-                 ddb_retry(&job->tries, class, ddb_account_is_known(client->account),
-                           now_of(client), random_of(client), &delay_us);
+                 ddb_retry(&job->tries, class,
+                           &(struct ddb_moment){.known = ddb_account_is_known(client->account),
+                                                .now_us = now_of(client),
+                                                .random = random_of(client)},
+                           &delay_us);
     report(round, job, class, &failure, !again);
     if (again) {
         mend(round, job, class, arrival);

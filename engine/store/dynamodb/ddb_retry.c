@@ -116,13 +116,15 @@ uint64_t ddb_backoff_us(enum ddb_class class, unsigned attempt, uint64_t random)
     return random % ((bound < DELAY_MAX_US ? bound : DELAY_MAX_US) + 1);
 }
 
-bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, bool known, uint64_t now_us,
-               uint64_t random, uint64_t *delay_us)
+bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, const struct ddb_moment *moment,
+               uint64_t *delay_us)
 {
-    uint64_t patience_ms = known ? rules[class].patience_ms : rules[class].patience_unknown_ms;
+    uint64_t patience_ms =
+        moment->known ? rules[class].patience_ms : rules[class].patience_unknown_ms;
     unsigned count = tries->count[class];
-    uint64_t delay = ddb_backoff_us(class, count + 1, random);
-    if (count >= rules[class].tries || now_us - tries->started_us + delay > patience_ms * MS_US) {
+    uint64_t delay = ddb_backoff_us(class, count + 1, moment->random);
+    uint64_t spent_us = moment->now_us - tries->started_us + delay;
+    if (count >= rules[class].tries || spent_us > patience_ms * MS_US) {
         return false;
     }
     tries->count[class]++;

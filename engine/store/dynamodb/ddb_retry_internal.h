@@ -45,12 +45,17 @@ struct ddb_tries {
     uint16_t count[DDB_CLASS_COUNT];
 };
 
+/* What the decision is made from, beside the tries. */
+struct ddb_moment {
+    bool known; /* the server has replied before: it is waited for longer when it goes away */
+    uint64_t now_us;
+    uint64_t random; /* any 64 bits */
+};
+
 /* Counts an attempt of a class; whether another may follow, and after how long: at random up to a
- * bound that doubles with each of its class, 20 s at most ("full jitter").
- *   known   the server has replied before: it is waited for longer when it goes away
- *   random  any 64 bits */
-bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, bool known, uint64_t now_us,
-               uint64_t random, uint64_t *delay_us);
+ * bound that doubles with each of its class, 20 s at most ("full jitter"). */
+bool ddb_retry(struct ddb_tries *tries, enum ddb_class class, const struct ddb_moment *moment,
+               uint64_t *delay_us);
 
 /* The delay before attempt number `attempt` (from 1) of a class. */
 uint64_t ddb_backoff_us(enum ddb_class class, unsigned attempt, uint64_t random);

@@ -91,16 +91,16 @@ END_TEST
 static uint64_t tried_for(enum ddb_class class, bool known, unsigned *count)
 {
     struct ddb_tries tries = {.started_us = SECOND};
-    uint64_t now_us = SECOND;
+    struct ddb_moment moment = {.known = known, .now_us = SECOND};
     uint64_t delay_us = 0;
     *count = 0;
-    while (*count < 10000 &&
-           ddb_retry(&tries, class, known, now_us,
-                     ddb_backoff_us(class, *count + 1, UINT64_MAX / 2), &delay_us)) {
-        now_us += delay_us;
+    moment.random = ddb_backoff_us(class, 1, UINT64_MAX / 2);
+    while (*count < 10000 && ddb_retry(&tries, class, &moment, &delay_us)) {
+        moment.now_us += delay_us;
         (*count)++;
+        moment.random = ddb_backoff_us(class, *count + 1, UINT64_MAX / 2);
     }
-    return now_us - SECOND;
+    return moment.now_us - SECOND;
 }
 
 START_TEST(every_class_comes_to_an_end)
