@@ -80,11 +80,16 @@ static void sign(const struct ddb_credentials_ask *ask, const struct ddb_credent
     buffer_free(&line);
 }
 
-/* `with` may be NULL: not signed. */
-static bool ask_sts(const struct ddb_credentials_ask *ask, const struct ddb_role *role,
-                    struct str form, const struct ddb_credentials *with,
+struct sts_call {
+    const struct ddb_role *role;
+    struct str form;
+    const struct ddb_credentials *with; /* NULL: not signed */
+};
+
+static bool ask_sts(const struct ddb_credentials_ask *ask, const struct sts_call *call,
                     struct ddb_credentials *out, struct error *err)
 {
+    const struct ddb_role *role = call->role;
     struct ddb_endpoint endpoint;
     if (!sts_endpoint(ask, &endpoint, err)) {
         return false;
@@ -95,11 +100,11 @@ static bool ask_sts(const struct ddb_credentials_ask *ask, const struct ddb_role
         .headers = {STR("Content-Type: application/x-www-form-urlencoded"), STR("Expect:"),
                     arena_format(ask->arena, "Host: %.*s", STR_ARG(endpoint.host))},
         .header_count = 3,
-        .body = form,
+        .body = call->form,
         .timeout_ms = STS_TIMEOUT_MS,
     };
-    if (with != NULL) {
-        sign(ask, with, &endpoint, &fetch);
+    if (call->with != NULL) {
+        sign(ask, call->with, &endpoint, &fetch);
     }
     int status = 0;
     struct str body = STR("");
@@ -140,9 +145,9 @@ bool ddb_credentials_assume(const struct ddb_credentials_ask *ask, const struct 
     if (role->external_id.len > 0) {
         add_form_field(&form, "ExternalId", role->external_id);
     }
-    struct str text = arena_copy(ask->arena, buffer_str(&form));
+    struct sts_call call = {role, arena_copy(ask->arena, buffer_str(&form)), with};
     buffer_free(&form);
-    return ask_sts(ask, role, text, with, out, err);
+    return ask_sts(ask, &call, out, err);
 }
 
 bool ddb_credentials_web_identity(const struct ddb_credentials_ask *ask,
@@ -157,7 +162,7 @@ bool ddb_credentials_web_identity(const struct ddb_credentials_ask *ask,
     struct buffer form = {0};
     begin_form(&form, "AssumeRoleWithWebIdentity", role);
     add_form_field(&form, "WebIdentityToken", ddb_trim(token));
-    struct str text = arena_copy(ask->arena, buffer_str(&form));
+    struct sts_call call = {role, arena_copy(ask->arena, buffer_str(&form)), NULL};
     buffer_free(&form);
-    return ask_sts(ask, role, text, NULL, out, err);
+    return ask_sts(ask, &call, out, err);
 }
