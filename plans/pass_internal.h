@@ -73,7 +73,10 @@ struct claim {
     struct path path;
     struct str name;       /* "=", "begins_with", …; "not exists" in whatever way it is written */
     struct value constant; /* missing: the claim has none */
+    size_t conjunct;       /* its place in the condition */
 };
+
+enum { CONJUNCTS_MAX = 32 }; /* those behind only make the answer less sharp */
 
 /* All conjuncts of a condition, NULL taken as none; *out lives in the arena. */
 size_t claims_of(const struct expr *where, struct arena *arena, struct claim **out);

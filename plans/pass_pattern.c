@@ -1,7 +1,5 @@
 #include "plans/pass_internal.h"
 
-enum { CONJUNCTS_MAX = 32 }; /* those behind only make the answer less sharp */
-
 /* --- claims --- */
 
 static void note_slot(void *context, int slot, struct path path)
@@ -64,7 +62,9 @@ size_t claims_of(const struct expr *where, struct arena *arena, struct claim **o
     struct claim *claims = arena_alloc(arena, CONJUNCTS_MAX * sizeof *claims);
     size_t found = 0;
     for (size_t i = 0; i < count && i < CONJUNCTS_MAX; i++) {
-        found += claim_of(conjuncts[i], arena, &claims[found]) ? 1 : 0;
+        bool is_claim = claim_of(conjuncts[i], arena, &claims[found]);
+        claims[found].conjunct = i;
+        found += is_claim ? 1 : 0;
     }
     *out = claims;
     return found;

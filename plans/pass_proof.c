@@ -2,9 +2,10 @@
  *
  * A step is steady if nothing that it reads is written by any step of the pass: whenever it runs
  * again it does the same again. A step runs once if its where holds a claim that its own writes
- * make false, and so do all steps that write what decides it: after the pass it no longer
- * matches. A pass of such steps converges if no attribute is written by a step of each kind, since
- * a steady step could undo in its second run what the other did after it. */
+ * make false, and so do all steps that write what decides it: after the pass it no longer matches,
+ * and comes to that without an error. A pass of such steps converges if no attribute is written by
+ * a step of each kind, since a steady step could undo in its second run what the other did after
+ * it. */
 #include "plans/pass_internal.h"
 
 enum manner { MANNER_UNKNOWN, MANNER_STEADY, MANNER_ONCE };
@@ -205,12 +206,54 @@ static bool all_refute(const struct pass *pass, const struct compiled_step *step
     return refutes(&step->step, claim);
 }
 
+static bool can_fail(const struct expr *expr)
+{
+    static const struct str safe[] = {
+        STR_INIT("attribute_exists"), STR_INIT("attribute_not_exists"),
+        STR_INIT("attribute_type"),   STR_INIT("begins_with"),
+        STR_INIT("contains"),         STR_INIT("size")};
+    bool fails = expr_kind(expr) == EXPR_OTHER || expr_kind(expr) == EXPR_CONCAT;
+    if (expr_kind(expr) == EXPR_CALL) {
+        fails = true;
+        for (size_t i = 0; i < sizeof safe / sizeof *safe; i++) {
+            fails = fails && !str_equal(expr_name(expr), safe[i]);
+        }
+    }
+    for (size_t i = 0; !fails && i < expr_argument_count(expr); i++) {
+        fails = can_fail(expr_argument(expr, i));
+    }
+    return fails;
+}
+
+/* The leading conjuncts that a second run comes to without an error: as in the first run, unless
+ * something was written that leads to another answer. */
+static size_t safe_conjuncts(const struct pass *pass, const struct compiled_step *step)
+{
+    const struct expr *conjuncts[CONJUNCTS_MAX];
+    struct reads reads = {pass, false};
+    for (size_t i = 0; step->looks_up_first && i < step->step.lookup_count; i++) {
+        assignments_reads(&step->step.lookups[i].key, note_written, &reads);
+    }
+    if (reads.written || step->step.where == NULL) {
+        return 0;
+    }
+    size_t count = expr_conjuncts(step->step.where, conjuncts, CONJUNCTS_MAX);
+    for (size_t i = 0; i < count && i < CONJUNCTS_MAX; i++) {
+        expr_paths(conjuncts[i], note_written, &reads);
+        if (reads.written && can_fail(conjuncts[i])) {
+            return i;
+        }
+    }
+    return count;
+}
+
 static bool runs_once(const struct pass *pass, const struct compiled_step *step,
                       struct arena *arena)
 {
     struct claim *claims = NULL;
     size_t count = claims_of(step->step.where, arena, &claims);
-    for (size_t i = 0; i < count; i++) {
+    size_t safe = safe_conjuncts(pass, step);
+    for (size_t i = 0; i < count && claims[i].conjunct < safe; i++) {
         if (all_refute(pass, step, &claims[i])) {
             return true;
         }

@@ -274,6 +274,22 @@ static const struct {
      "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": \"c.x = 1 AND "
      "attribute_not_exists(done)\", \"set\": {\"done\": \"${PK}\"}}, {\"set\": {\"V\": \"5\"}}",
      true},
+    {"a marker where a lookup decides, by a key that the step sets itself",
+     "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": \"c.x = 1 AND "
+     "attribute_not_exists(done)\", \"set\": {\"done\": 1, \"U\": [1]}}",
+     false},
+    {"a marker behind what may fail then",
+     "{\"where\": \"lower(v) = 'x' AND attribute_not_exists(done)\", \"set\": {\"v\": 1, \"done\": "
+     "true}}",
+     false},
+    {"a marker before what may fail then",
+     "{\"where\": \"attribute_not_exists(done) AND lower(v) = 'x'\", \"set\": {\"v\": 1, \"done\": "
+     "true}}",
+     true},
+    {"a marker behind what may fail, but does not then",
+     "{\"where\": \"lower(v) = 'x' AND attribute_not_exists(done)\", \"set\": {\"w\": \"${w}x\", "
+     "\"done\": true}}",
+     true},
     {"a marker, and a value by a key that another step sets",
      "{\"lookup\": {\"c\": {\"PK\": \"X#${U}\", \"SK\": \"P\"}}, \"where\": "
      "\"attribute_not_exists(done)\", \"set\": {\"done\": \"${c.x}\"}}, {\"set\": {\"U\": "
