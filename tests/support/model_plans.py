@@ -195,8 +195,8 @@ class Maker:
 
     def mended(self, item):
         """With other values that mostly can be computed with."""
-        keys = {name: item[name] for name, _ in self.schema.key()}
-        return {**item, **{name: self.text() for name in ("a", "b", "c")}, **{name: self.number() for name in ("n", "At")}, **keys}
+        kept = {name: value for name, value in item.items() if name not in INDEX_KEYS}
+        return {**kept, **{name: self.text() for name in ("a", "b", "c")}, **{name: self.number() for name in ("n", "At")}}
 
     def table(self):
         made = (self.item() for _ in range(self.rng.randint(20, 200)))
