@@ -273,22 +273,28 @@ class Store:
             refold.run("rollback", table, "--plans", self.plans, *self.state)
             self.assertFalse(any("Y" in line for line in self.lines(table)))
 
+    def kill_at_write(self, left):
+        """Kills an apply as its write number `left` is about to reach the server; False if it made fewer."""
+        process = None
+
+        def before(operation, _):
+            nonlocal left
+            left -= operation not in READS
+            if left == 0:
+                process.send_signal(signal.SIGKILL)
+
+        with ddb_servers.Proxy(self.server, before=before) as proxy:
+            process = self.start(proxy.table(self.name), "--segments", "8")
+            process.communicate()
+        return process.returncode == -signal.SIGKILL
+
     def test_a_kill_is_resumed(self):
         self.load(orders(25))
         for version, content in enumerate((SET, REKEY, PUT), start=1):
             self.plan(version, content)
             refold.run("apply", self.embedded, "--plans", self.plans)
         rng = random.Random(20260418)
-        kills = 0
-        for _ in range(6):
-            process = subprocess.Popen([refold.PROGRAM, "apply", self.table, "--plans", self.plans, "--segments", "8", *self.state],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            try:
-                process.wait(timeout=rng.uniform(0.05, 0.9))
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-            process.communicate()
+        kills = sum(self.kill_at_write(rng.randrange(1, 25)) for _ in range(6))
         self.apply()
         self.assertGreater(kills, 0)
         self.assert_same()
