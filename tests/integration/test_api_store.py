@@ -367,7 +367,7 @@ class Store:
                                                     "ExpressionAttributeValues": {":n": {"N": str(n)}}})
                     last[key["PK"]["S"]] = n
 
-        met, between, lock = [], {}, threading.Lock()
+        met, between, failures, lock = [], {}, [], threading.Lock()
 
         def before(operation, body):
             """A live table is never so quick that nobody comes between a read and a write."""
@@ -381,11 +381,13 @@ class Store:
                     between[key["PK"]["S"]] = len(between)
             if wanted:
                 try:
-                    self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Between = :n",
+                    self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Meanwhile = :n",
                                                     "ConditionExpression": "attribute_exists(PK)",
                                                     "ExpressionAttributeValues": {":n": {"N": str(between[key["PK"]["S"]])}}})
-                except RuntimeError:
-                    pass  # deleted just now
+                except RuntimeError as error:
+                    if "ConditionalCheckFailed" not in str(error):
+                        failures.append(error)
+                    # else it was deleted just now
 
         def after(_, __, status, content):
             if status == 400 and b"Condition" in content:
@@ -400,6 +402,7 @@ class Store:
                 stop.set()
                 writer.join()
         self.assertGreater(len(met), 0)
+        self.assertEqual(failures, [])
         found = refold.items(self.table)
         for c in range(20):
             profile = found.get((f"CUSTOMER#{c}", "PROFILE"))
@@ -407,7 +410,7 @@ class Store:
             if profile is not None:
                 self.assertEqual(profile["Upper"], f"NAME {c}")
                 self.assertEqual(profile.get("Seen"), last.get(f"CUSTOMER#{c}"))
-                self.assertEqual(profile.get("Between"), between.get(f"CUSTOMER#{c}"))
+                self.assertEqual(profile.get("Meanwhile"), between.get(f"CUSTOMER#{c}"))
         self.assertEqual(sorted(sort for _, sort in found if sort != "PROFILE"), sorted(f"O#{o}" for _ in range(20) for o in range(4)))
 
 
