@@ -146,16 +146,14 @@ bool rule_pass_leaves_its_results_alone(struct draw *draw)
     const struct pass *pass = NULL;
     bool skip[STEPS_MAX];
     bool skips = draw_below(draw, 2) == 1;
-    for (size_t i = 0; i < STEPS_MAX; i++) {
-        skip[i] = draw_below(draw, 2) == 1;
-    }
     const char *steps = draw_steps(draw, arena);
     bool holds = true;
     if (!plans_pass(steps, 0, arena, &pass, &err)) {
         holds = err.code == ERROR_PLAN;
     } else {
+        /* One verdict for all: equal puts of two steps are one, and so is what becomes of them. */
         for (size_t i = 0; i < pass_facts(pass)->step_count; i++) {
-            skip[i] = skip[i] && pass_facts(pass)->steps[i].collision == COLLISION_SKIP;
+            skip[i] = pass_facts(pass)->steps[i].collision == COLLISION_SKIP;
         }
         struct pass_input input = {.item = draw_item(draw, arena), .skip = skips ? skip : NULL};
         holds = leaves_alone(pass, &input, arena);
