@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What stands before or behind the place of a table says what kind of store it is. */
 static const struct kind {
@@ -13,10 +12,11 @@ static const struct kind {
     const char *suffix; /* or the whole text is the place, if it ends so; NULL: never */
     bool (*open)(const char *place, const struct store_options *options, struct store **out,
                  struct error *err);
-    bool (*exists)(const char *place, bool *out, struct error *err); /* NULL: a file */
+    bool (*exists)(const char *place, bool *out, struct error *err);
+    bool is_file;
 } kinds[] = {
-    {"dynamodb:", NULL, ddb_store_open, ddb_store_exists},
-    {"file:", ".refold", lmdb_store_open, NULL},
+    {"dynamodb:", NULL, ddb_store_open, ddb_store_exists, false},
+    {"file:", ".refold", lmdb_store_open, lmdb_store_exists, true},
 };
 
 /* The kind of a target and its place; NULL where it is none. */
@@ -61,16 +61,13 @@ bool target_is_file(const char *target)
 {
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
-    return kind != NULL && kind->exists == NULL;
+    return kind != NULL && kind->is_file;
 }
 
 bool target_exists(const char *target, bool *out, struct error *err)
 {
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
-    if (kind != NULL && kind->exists != NULL) {
-        return kind->exists(place, out, err);
-    }
-    *out = kind != NULL && access(place, F_OK) == 0;
-    return true;
+    *out = false;
+    return kind == NULL || kind->exists(place, out, err);
 }

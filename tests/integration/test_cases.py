@@ -433,6 +433,13 @@ class Runs(Case):
                 if number < 6:
                     self.assertIn("broken.refold", out + err)
 
+    def test_a_table_whose_making_was_killed_is_made(self):
+        """The file is there, and nothing in it: the same command makes the table."""
+        self.write("table.refold", "")
+        refold.run("status", self.table, expect=1)
+        self.load(item("1"))
+        self.assertEqual(len(self.raw()), 1)
+
     def test_a_damaged_page_never_shortens_an_export(self):
         """Larger than what is checked at each opening: the pages are checked before a scan trusts them."""
         self.load(*[item(f"{n:06}", V={"S": "x" * 1000}) for n in range(40000)])

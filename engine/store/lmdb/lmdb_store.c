@@ -230,3 +230,11 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     *out = &store->base;
     return true;
 }
+
+bool lmdb_store_exists(const char *path, bool *out, struct error *err)
+{
+    enum file_state state = FILE_ABSENT;
+    bool whole = false;
+    *out = !file_inspect(path, &state, &whole, err) || state == FILE_TABLE;
+    return true;
+}

@@ -17,4 +17,8 @@
 MUST_CHECK bool lmdb_store_open(const char *path, const struct store_options *options,
                                 struct store **out, struct error *err);
 
+/* False where the file is absent, or holds nothing because its creation was broken off: then
+ * STORE_CREATE makes the table. What cannot be read or is damaged exists; opening it says so. */
+MUST_CHECK bool lmdb_store_exists(const char *path, bool *out, struct error *err);
+
 #endif

@@ -170,7 +170,9 @@ START_TEST(target_exists_where_its_file_does)
     bool exists = true;
     ck_assert(target_exists("a.refold", &exists, &fixture.err) && !exists);
     ck_assert(target_exists("file:a.refold", &exists, &fixture.err) && !exists);
-    write_file("a.refold", STR(""));
+    write_file("a.refold", STR("")); /* as a creation that was broken off leaves it */
+    ck_assert(target_exists("a.refold", &exists, &fixture.err) && !exists);
+    write_file("a.refold", STR("damaged"));
     ck_assert(target_exists("a.refold", &exists, &fixture.err) && exists);
     ck_assert(target_exists("file:a.refold", &exists, &fixture.err) && exists);
     ck_assert(target_is_file("a.refold") && !target_is_file("dynamodb:Shop"));
