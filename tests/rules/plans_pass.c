@@ -113,6 +113,16 @@ static bool is_left_alone(const struct pass *pass, const struct pass_input *agai
     return true;
 }
 
+/* An item error leaves the item as it was too: what a put puts in turn may converge with the item
+ * that it came of, and not on its own. */
+static bool is_an_error(const struct pass *pass, const struct pass_input *again,
+                        struct arena *arena)
+{
+    struct error err = {0};
+    struct pass_result second;
+    return pass_apply(pass, again, arena, &second, &err) && second.fate == PASS_FAILED;
+}
+
 static bool leaves_alone(const struct pass *pass, const struct pass_input *input,
                          struct arena *arena)
 {
@@ -131,8 +141,9 @@ static bool leaves_alone(const struct pass *pass, const struct pass_input *input
         return false;
     }
     for (size_t i = 0; i < result.put_count; i++) {
-        again = (struct pass_input){.item = result.puts[i].item};
-        if (!is_left_alone(pass, &again, left, &result, arena)) {
+        again = (struct pass_input){.item = result.puts[i].item, .skip = input->skip};
+        if (!is_left_alone(pass, &again, left, &result, arena) &&
+            !is_an_error(pass, &again, arena)) {
             return false;
         }
     }
