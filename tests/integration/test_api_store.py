@@ -381,9 +381,10 @@ class Store:
                     between[key["PK"]["S"]] = len(between)
             if wanted:
                 try:
-                    self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Meanwhile = :n",
-                                                    "ConditionExpression": "attribute_exists(PK)",
-                                                    "ExpressionAttributeValues": {":n": {"N": str(between[key["PK"]["S"]])}}})
+                    self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Meanwhile = :n, #name = :name",
+                                                    "ConditionExpression": "attribute_exists(PK)", "ExpressionAttributeNames": {"#name": "Name"},
+                                                    "ExpressionAttributeValues": {":n": {"N": str(between[key["PK"]["S"]])},
+                                                                                  ":name": {"S": "other " + key["PK"]["S"]}}})
                 except RuntimeError as error:
                     if "ConditionalCheckFailed" not in str(error):
                         failures.append(error)
@@ -408,7 +409,7 @@ class Store:
             profile = found.get((f"CUSTOMER#{c}", "PROFILE"))
             self.assertEqual(profile is None, f"CUSTOMER#{c}" in gone, c)
             if profile is not None:
-                self.assertEqual(profile["Upper"], f"NAME {c}")
+                self.assertEqual(profile["Upper"], f"OTHER CUSTOMER#{c}" if f"CUSTOMER#{c}" in between else f"NAME {c}")
                 self.assertEqual(profile.get("Seen"), last.get(f"CUSTOMER#{c}"))
                 self.assertEqual(profile.get("Meanwhile"), between.get(f"CUSTOMER#{c}"))
         self.assertEqual(sorted(sort for _, sort in found if sort != "PROFILE"), sorted(f"O#{o}" for _ in range(20) for o in range(4)))
