@@ -250,6 +250,9 @@ static void add_own(const struct meeting *meeting, enum write_kind kind, struct 
     if (kind != WRITE_DELETE) {
         write.item = out->result.item;
     }
+    if (kind == WRITE_UPDATE && store_needs_before(meeting->reader->store)) {
+        write.basis = pass_basis(meeting->rules->pass, out->result.outcomes, meeting->arena);
+    }
     out->writes[out->write_count++] = write;
 }
 

@@ -54,6 +54,13 @@ struct pass_facts {
 };
 const struct pass_facts *pass_facts(const struct pass *pass);
 
+/* What of an item its update was made from: what the conditions of all steps read, and what the
+ * values of those that matched read or write.
+ *   outcomes  by step, of the item's result
+ *   arena     owns the array; the pass owns the names */
+struct basis pass_basis(const struct pass *pass, const unsigned char *outcomes,
+                        struct arena *arena);
+
 /* True unless the text shows that no lookup of `later` reads what `earlier` writes: a dry run must
  * then show `earlier`'s results to `later`. */
 bool pass_reads_results(const struct pass *later, const struct pass *earlier);

@@ -419,6 +419,7 @@ bool pass_compile(const struct stage *stage, const struct pass_table *table, str
             return false;
         }
     }
+    pass_list_reads(pass, steps, arena);
     pass->checks_index = list_checked(pass, arena);
     list_facts(pass, arena);
     *out = pass;

@@ -14,6 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Attributes of an item, by their places in pass.names. */
+struct attribute_set {
+    const size_t *list;
+    size_t count;
+};
+
 /* A step whose templates know the types of the table's keys; its lookups' keys stand in the order
  * of the key schema. */
 struct compiled_step {
@@ -21,6 +27,8 @@ struct compiled_step {
     bool looks_up_first;       /* its where reads a lookup */
     const struct path *writes; /* what it sets, renames, removes or rekeys */
     size_t write_count;
+    struct attribute_set decides; /* whether it matches */
+    struct attribute_set makes;   /* what it makes of an item that matches, read or written */
 };
 
 struct pass {
@@ -28,6 +36,8 @@ struct pass {
     const struct pass_table *table;
     const struct compiled_step *steps;
     size_t step_count;
+    const struct str *names; /* of all attributes that the steps read or write */
+    size_t name_count;
     const bool *checks_index; /* by the table's indexes: the pass writes attributes of its key */
     bool item_proved;         /* convergence of the item itself; puts are always tried */
 };
@@ -50,6 +60,9 @@ void assignments_reads(const struct assignments *assignments, expr_visit *visit,
 
 /* Calls visit for every path that the step reads: where, lookups and values. */
 void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *context);
+
+/* Lists what each step reads and writes, in pass->names and the steps. */
+void pass_list_reads(struct pass *pass, struct compiled_step *steps, struct arena *arena);
 
 /* For each step, whether the text alone shows that it leaves alone what the pass has made of an
  * item; shown of all, the pass converges but for what it puts. */

@@ -3,6 +3,8 @@
 #include "engine/item/key.h"
 #include "engine/undo/undo.h"
 
+#include <string.h>
+
 bool scan_worker_open(struct scan_worker *worker, struct error *err)
 {
     const struct scan_task *task = worker->task;
@@ -42,6 +44,16 @@ static struct str undo_of(struct scan_worker *worker, const struct write *write,
     return arena_copy(arena, buffer_str(&worker->undo));
 }
 
+static struct basis copy_basis(struct basis basis, struct arena *arena)
+{
+    if (basis.names != NULL) {
+        struct str *names = arena_alloc(arena, (basis.count + 1) * sizeof *names);
+        memcpy(names, basis.names, basis.count * sizeof *names);
+        basis.names = names;
+    }
+    return basis;
+}
+
 static void copy_write(struct scan_worker *worker, const struct write *from, struct arena *arena,
                        struct write *to)
 {
@@ -53,6 +65,7 @@ static void copy_write(struct scan_worker *worker, const struct write *from, str
     to->item = value_copy(arena, from->item);
     bool needed = store_needs_before(worker->options->store);
     to->before = needed ? value_copy(arena, from->before) : (struct value){NULL, 0};
+    to->basis = copy_basis(from->basis, arena);
 }
 
 static bool add_effect(struct scan_worker *worker, const struct stored_item *item,

@@ -116,6 +116,14 @@ enum write_kind {
     WRITE_MOVE /* the item under `key` goes, `item` stands under its own (other) key */
 };
 
+/* What of an item an update was made from: it applies to an item that may have changed otherwise.
+ * A store may ask for more. */
+struct basis {
+    const struct str *names; /* attributes, the missing too; NULL: the whole item. Borrowed from
+                                what outlives the commit, the array itself is copied */
+    size_t count;
+};
+
 struct write {
     enum write_kind kind;
     bool overwrite;    /* PUT, MOVE: replace what stands under the new key; else CONFLICT */
@@ -123,8 +131,10 @@ struct write {
     uint64_t stamp;    /* UPDATE, DELETE, MOVE: it must still be this version, else STALE */
     struct value item; /* PUT, UPDATE, MOVE: the whole new item */
     struct value
-        before;      /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
-    struct str undo; /* its record (engine/undo), appended to batch.undo_log when it applies */
+        before; /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
+    struct basis basis; /* UPDATE: what of `before` must still be so besides what it changes, if
+                           store_needs_before() */
+    struct str undo;    /* its record (engine/undo), appended to batch.undo_log when it applies */
 };
 
 enum outcome {

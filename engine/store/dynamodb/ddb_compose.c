@@ -229,43 +229,71 @@ static void add_action(struct composer *composer, unsigned name, struct value va
     }
 }
 
-struct change {
+struct difference {
     struct str name;
     struct value before;
     struct value after;
 };
 
-static bool add_change(struct composer *composer, const struct change *change, bool loose)
+static bool add_difference(struct composer *composer, const struct difference *difference,
+                           bool loose)
 {
     if (!has_room(composer)) {
         return false;
     }
-    unsigned name = compose_name(composer, change->name);
-    if (!(loose && is_container(change->before))) {
-        add_term(composer, name, change->before);
+    unsigned name = compose_name(composer, difference->name);
+    if (!(loose && is_container(difference->before))) {
+        add_term(composer, name, difference->before);
     }
-    add_action(composer, name, change->after);
+    add_action(composer, name, difference->after);
     return composer->set.len + composer->remove.len + TERM_MAX_BYTES <= EXPRESSION_MAX_BYTES;
 }
 
-bool compose_change(struct composer *composer, const struct key_schema *keys, struct value before,
-                    struct value after, bool loose)
+static bool add_differences(struct composer *composer, const struct change *change)
+{
+    struct attribute at;
+    for (struct value_iter iter = value_members(change->after); value_next(&iter, &at);) {
+        struct difference found = {at.name, value_member(change->before, at.name), at.value};
+        if (!value_equal(found.before, found.after) &&
+            !add_difference(composer, &found, change->loose)) {
+            return false;
+        }
+    }
+    for (struct value_iter iter = value_members(change->before); value_next(&iter, &at);) {
+        struct difference found = {at.name, at.value, value_member(change->after, at.name)};
+        if (value_is_missing(found.after) && !add_difference(composer, &found, change->loose)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What it was made from and does not change; the key is what the item stands under. */
+static void add_basis(struct composer *composer, const struct key_schema *keys,
+                      const struct change *change)
+{
+    for (size_t i = 0; i < change->basis.count && has_room(composer); i++) {
+        struct str name = change->basis.names[i];
+        struct value before = value_member(change->before, name);
+        if (!is_key(keys, name) && !(change->loose && is_container(before)) &&
+            value_equal(before, value_member(change->after, name))) {
+            add_term(composer, compose_name(composer, name), before);
+        }
+    }
+}
+
+bool compose_change(struct composer *composer, const struct key_schema *keys,
+                    const struct change *change)
 {
     compose_exists(composer, keys, true);
-    struct attribute at;
-    for (struct value_iter iter = value_members(after); value_next(&iter, &at);) {
-        struct change change = {at.name, value_member(before, at.name), at.value};
-        if (!value_equal(change.before, change.after) && !add_change(composer, &change, loose)) {
-            return false;
-        }
+    if (!add_differences(composer, change)) {
+        return false;
     }
-    for (struct value_iter iter = value_members(before); value_next(&iter, &at);) {
-        struct change change = {at.name, at.value, value_member(after, at.name)};
-        if (value_is_missing(change.after) && !add_change(composer, &change, loose)) {
-            return false;
-        }
+    if (change->basis.names == NULL) {
+        add_unchanged(composer, keys, change->before, change->after, change->loose);
+    } else {
+        add_basis(composer, keys, change);
     }
-    add_unchanged(composer, keys, before, after, loose);
     return true;
 }
 

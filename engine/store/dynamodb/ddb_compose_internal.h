@@ -7,6 +7,7 @@
 #include "engine/base/str.h"
 #include "engine/item/key.h"
 #include "engine/item/value.h"
+#include "engine/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,11 +70,16 @@ void compose_know(struct composer *composer, struct value item);
 void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose);
 
-/* What turns `before` into `after`, under the condition that what `before` has stands: what changes
- * first, then what else fits. An attribute that somebody adds meanwhile stays. False where the
- * changes alone do not fit. */
-bool compose_change(struct composer *composer, const struct key_schema *keys, struct value before,
-                    struct value after, bool loose);
+/* What turns `before` into `after`, under the condition that an item stands, that what changes is
+ * as in `before`, and what the change was made from too, as far as it fits. An attribute that
+ * somebody adds meanwhile stays. False where the changes alone do not fit. */
+struct change {
+    struct value before, after;
+    struct basis basis;
+    bool loose; /* as in compose_unchanged() */
+};
+bool compose_change(struct composer *composer, const struct key_schema *keys,
+                    const struct change *change);
 
 /* Adds the expressions made so far. */
 void compose_expressions(struct composer *composer);

@@ -110,6 +110,7 @@ static struct step step_of(const struct write *write)
                          .overwrite = write->overwrite,
                          .key = write->key,
                          .before = write->before,
+                         .basis = write->basis,
                          .item = write->item};
 }
 
@@ -233,6 +234,7 @@ static void compose_write(struct ddb_store *store, struct flight *flight, struct
     struct composer *composer = &store->composer;
     const struct step *step = &flight->steps[flight->at];
     const struct key_schema *keys = &store->table.desc.keys;
+    struct change change = {step->before, step->item, step->basis, flight->loose};
     out->lane = lane_of(has_target(step) ? &step->target : &step->key);
     out->units = units_of(step->kind == WRITE_DELETE ? step->before : step->item);
     switch (step->kind) {
@@ -250,7 +252,7 @@ static void compose_write(struct ddb_store *store, struct flight *flight, struct
     case WRITE_UPDATE:
         compose_begin(composer, store->target.table);
         compose_key(composer, "Key", keys, &step->key);
-        if (!compose_change(composer, keys, step->before, step->item, flight->loose)) {
+        if (!compose_change(composer, keys, &change)) {
             refuse(flight, "more attributes change than one UpdateItem takes (4 KB of expression)");
             return;
         }

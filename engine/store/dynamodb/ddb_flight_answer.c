@@ -124,15 +124,59 @@ static bool decide_put(const struct ddb_store *store, struct flight *flight, str
     return decide_place(store, flight, found, err);
 }
 
+/* Each attribute of `one` that is another in `other` is in `found` as in `wanted`. */
+static bool differences_are(struct value one, struct value other, struct value found,
+                            struct value wanted)
+{
+    struct value_iter iter = value_members(one);
+    struct attribute at;
+    while (value_next(&iter, &at)) {
+        if (!value_equal(at.value, value_member(other, at.name)) &&
+            !value_equal(value_member(found, at.name), value_member(wanted, at.name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All attributes that the update changes are in `found` as in `wanted`. */
+static bool has_changed(const struct step *step, struct value found, struct value wanted)
+{
+    return differences_are(step->before, step->item, found, wanted) &&
+           differences_are(step->item, step->before, found, wanted);
+}
+
+/* And those that it was made from. */
+static bool is_as(const struct step *step, struct value found, struct value wanted)
+{
+    if (step->basis.names == NULL) {
+        return value_equal(found, wanted);
+    }
+    for (size_t i = 0; i < step->basis.count; i++) {
+        struct str name = step->basis.names[i];
+        if (!value_equal(value_member(found, name), value_member(wanted, name))) {
+            return false;
+        }
+    }
+    return has_changed(step, found, wanted);
+}
+
+/* Somebody may have changed what the update was made from since an attempt took effect unseen. */
+static bool has_stood(const struct flight *flight, const struct step *step, struct value found)
+{
+    bool parts = flight->unsure && step->basis.names != NULL;
+    return parts ? has_changed(step, found, step->item) : is_as(step, found, step->item);
+}
+
 static bool decide_source(struct flight *flight, struct value found, struct error *err)
 {
     const struct step *step = &flight->steps[flight->at];
     bool is_gone = value_is_missing(found);
     bool stands = step->kind == WRITE_DELETE ? is_gone && (!step->of_move || flight->unsure)
-                                             : !is_gone && value_equal(found, step->item);
+                                             : !is_gone && has_stood(flight, step, found);
     if (stands) {
         step_stands(flight);
-    } else if (!is_gone && value_equal(found, step->before)) {
+    } else if (!is_gone && is_as(step, found, step->before)) {
         return try_loosely(flight, err);
     } else {
         step_fails(flight, OUTCOME_STALE);

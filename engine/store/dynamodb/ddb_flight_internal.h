@@ -24,6 +24,7 @@ struct step {
     struct key key;        /* UPDATE, DELETE, MOVE */
     struct key target;     /* PUT, MOVE */
     struct value before;   /* what must stand under `key` */
+    struct basis basis;    /* UPDATE: of `before`, besides what changes */
     struct value standing; /* what must stand under `target`; missing: nothing */
     struct value item;
 };

@@ -6,6 +6,8 @@
 static const struct key_schema keys = {.partition = {{STR_INIT("PK"), VALUE_S}},
                                        .partition_count = 1};
 
+enum { BASIS_MAX = 8 };
+
 #define ITEM(members) "{\"PK\":{\"S\":\"P\"}" members "}"
 
 static const struct {
@@ -13,20 +15,34 @@ static const struct {
     const char *before, *after;
     bool loose;
     const char *condition, *set, *remove;
+    const char *basis; /* names of one letter; NULL: the whole item */
 } changes[] = {
     {"a new attribute must not be there", ITEM(""), ITEM(",\"A\":{\"N\":\"1\"}"), false,
-     "attribute_exists(#0) AND attribute_not_exists(#1)", "#1=:0", ""},
+     "attribute_exists(#0) AND attribute_not_exists(#1)", "#1=:0", "", NULL},
     {"a changed one must be as it was", ITEM(",\"A\":{\"N\":\"1\"}"), ITEM(",\"A\":{\"N\":\"2\"}"),
-     false, "attribute_exists(#0) AND #1=:0", "#1=:1", ""},
+     false, "attribute_exists(#0) AND #1=:0", "#1=:1", "", NULL},
     {"a removed one too", ITEM(",\"A\":{\"N\":\"1\"}"), ITEM(""), false,
-     "attribute_exists(#0) AND #1=:0", "", "#1"},
+     "attribute_exists(#0) AND #1=:0", "", "#1", NULL},
     {"and what stays as it is", ITEM(",\"A\":{\"N\":\"1\"},\"B\":{\"S\":\"b\"}"),
      ITEM(",\"B\":{\"S\":\"b\"},\"C\":{\"S\":\"c\"}"), false,
-     "attribute_exists(#0) AND attribute_not_exists(#1) AND #2=:1 AND #3=:2", "#1=:0", "#2"},
+     "attribute_exists(#0) AND attribute_not_exists(#1) AND #2=:1 AND #3=:2", "#1=:0", "#2", NULL},
     {"loosely, sets and documents are not compared",
      ITEM(",\"A\":{\"SS\":[\"x\"]},\"B\":{\"L\":[]},\"C\":{\"S\":\"c\"}"),
      ITEM(",\"A\":{\"SS\":[\"y\"]},\"B\":{\"L\":[]},\"C\":{\"S\":\"c\"}"), true,
-     "attribute_exists(#0) AND #2=:1", "#1=:0", ""},
+     "attribute_exists(#0) AND #2=:1", "#1=:0", "", NULL},
+    {"of what else stands, only what it was made from",
+     ITEM(",\"A\":{\"S\":\"a\"},\"B\":{\"S\":\"b\"},\"C\":{\"S\":\"c\"}"),
+     ITEM(",\"A\":{\"S\":\"x\"},\"B\":{\"S\":\"b\"},\"C\":{\"S\":\"c\"}"), false,
+     "attribute_exists(#0) AND #1=:0 AND #2=:2", "#1=:1", "", "BA"},
+    {"which may be that something is not there", ITEM(""), ITEM(",\"A\":{\"S\":\"x\"}"), false,
+     "attribute_exists(#0) AND attribute_not_exists(#1) AND attribute_not_exists(#2)", "#1=:0", "",
+     "D"},
+    {"or nothing at all", ITEM(",\"B\":{\"S\":\"b\"}"),
+     ITEM(",\"A\":{\"S\":\"x\"},\"B\":{\"S\":\"b\"}"), false,
+     "attribute_exists(#0) AND attribute_not_exists(#1)", "#1=:0", "", ""},
+    {"loosely, documents that it was made from are not compared", ITEM(",\"B\":{\"L\":[]}"),
+     ITEM(",\"A\":{\"S\":\"x\"},\"B\":{\"L\":[]}"), true,
+     "attribute_exists(#0) AND attribute_not_exists(#1)", "#1=:0", "", "B"},
 };
 
 static struct value item_of(const char *text, struct arena *arena)
@@ -53,7 +69,14 @@ START_TEST(a_change_is_written_as_the_table_says)
     struct value before = item_of(changes[_i].before, arena);
     struct value after = item_of(changes[_i].after, arena);
     compose_begin(&composer, STR("T"));
-    ck_assert(compose_change(&composer, &keys, before, after, changes[_i].loose));
+    struct str names[BASIS_MAX];
+    struct change change = {before, after, {NULL, 0}, changes[_i].loose};
+    for (; changes[_i].basis != NULL && changes[_i].basis[change.basis.count] != '\0';
+         change.basis.count++) {
+        names[change.basis.count] = (struct str){&changes[_i].basis[change.basis.count], 1};
+    }
+    change.basis.names = changes[_i].basis != NULL ? names : NULL;
+    ck_assert(compose_change(&composer, &keys, &change));
     expect(&composer.condition, changes[_i].condition, changes[_i].says);
     expect(&composer.set, changes[_i].set, changes[_i].says);
     expect(&composer.remove, changes[_i].remove, changes[_i].says);
@@ -82,7 +105,8 @@ START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
     ck_assert_uint_le(composer.condition_operators, 300);
     ck_assert_uint_gt(composer.condition_operators, 290);
     compose_begin(&composer, STR("T"));
-    ck_assert(!compose_change(&composer, &keys, item_of(ITEM(""), arena), item, false));
+    struct change change = {item_of(ITEM(""), arena), item, {NULL, 0}, false};
+    ck_assert(!compose_change(&composer, &keys, &change));
     composer_free(&composer);
     arena_free(arena);
 }

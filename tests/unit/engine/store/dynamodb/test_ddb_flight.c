@@ -9,12 +9,15 @@ static const char *const item_texts[] = {
     ['a'] = "{\"PK\":{\"S\":\"P\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"1\"}}",
     ['b'] = "{\"PK\":{\"S\":\"P\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"2\"}}",
     ['c'] = "{\"PK\":{\"S\":\"P\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"3\"}}",
+    ['d'] = "{\"PK\":{\"S\":\"P\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"1\"},\"Y\":{\"S\":\"y\"}}",
+    ['e'] = "{\"PK\":{\"S\":\"P\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"2\"},\"Y\":{\"S\":\"y\"}}",
     ['m'] = "{\"PK\":{\"S\":\"Q\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"1\"}}",
     ['n'] = "{\"PK\":{\"S\":\"Q\"},\"SK\":{\"S\":\"1\"},\"X\":{\"N\":\"7\"}}",
 };
 
 /* A write is its kind and items: "U ab" updates a to b, "P -b" puts b, "D a-", "M am"; a '!' behind
- * it overwrites. A script has one step a request: the operation that is expected, and the reply:
+ * it overwrites; behind an update stand the attributes that it was made from, '.' for none. A
+ * script has one step a request: the operation that is expected, and the reply:
  * '=' OK, '?' OK after a reply that was lost, 'x' a failed condition, 'y' one after a lost reply,
  * 'X' a cancelled transaction, 'Y' one after a lost reply, 'u' an unknown operation; of a GetItem,
  * or behind an 'x', the letter of the item that stands. */
@@ -30,6 +33,17 @@ static const struct {
     {"an update of what is gone is stale", {"U ab"}, {"UpdateItemx", "GetItem-"}, OUTCOME_STALE},
     {"an update that stands is no work", {"U ab"}, {"UpdateItemxb"}, OUTCOME_UNCHANGED},
     {"a lost reply was ours", {"U ab"}, {"UpdateItemyb"}, OUTCOME_APPLIED},
+    {"what an update was not made from may change", {"U ab."}, {"UpdateItemxe"}, OUTCOME_UNCHANGED},
+    {"what it was made from may not", {"U abY"}, {"UpdateItemxe"}, OUTCOME_STALE},
+    {"but after a lost reply it may have changed since",
+     {"U abY"},
+     {"UpdateItemye"},
+     OUTCOME_APPLIED},
+    {"what it changes was changed by another", {"U ab."}, {"UpdateItemyc"}, OUTCOME_STALE},
+    {"a condition on parts that holds after all is tried again",
+     {"U ab."},
+     {"UpdateItemxd", "UpdateItem="},
+     OUTCOME_APPLIED},
     {"a condition that holds after all is tried again",
      {"U ab"},
      {"UpdateItemxa", "UpdateItem="},
@@ -131,6 +145,10 @@ static struct write write_of(const char *text, const struct key_schema *keys, st
                           .before = item_of(text[2], arena),
                           .item = item_of(text[3], arena)};
     struct error err = {0};
+    if (text[0] == 'U' && text[4] != '\0') {
+        static const struct str y = STR_INIT("Y");
+        write.basis = (struct basis){&y, text[4] == '.' ? 0 : 1};
+    }
     write.kind = text[0] == 'U'   ? WRITE_UPDATE
                  : text[0] == 'P' ? WRITE_PUT
                  : text[0] == 'D' ? WRITE_DELETE
