@@ -237,3 +237,17 @@ struct str report_duration(struct arena *arena, uint64_t milliseconds)
     return arena_format(arena, "%" PRIu64 " h %" PRIu64 " min", seconds / HOUR,
                         seconds % HOUR / MINUTE);
 }
+
+/* ---------------------------------------------------------------- the store's voice */
+
+static void say(void *context, const char *sentence)
+{
+    const struct invocation *invocation = context;
+    bool over_bar = report_width(invocation->messages) > 0;
+    (void)fprintf(invocation->messages, over_bar ? "\r%s\033[K\n" : "%s\n", sentence);
+}
+
+struct store_voice report_voice(struct invocation *invocation)
+{
+    return (struct store_voice){.say = say, .context = invocation};
+}

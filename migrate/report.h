@@ -3,6 +3,7 @@
 #define MIGRATE_REPORT_H
 
 #include "engine/base/str.h"
+#include "engine/store/store.h"
 #include "migrate/command.h"
 
 #include <cjson/cJSON.h>
@@ -32,6 +33,9 @@ size_t report_width(FILE *file);
 /* ERROR_STORE: the results cannot be written (a closed pipe, a full disk). For long outputs, which
  * should end early. */
 MUST_CHECK bool report_check(const struct invocation *invocation, struct error *err);
+
+/* What a store tells the user meanwhile is a line of invocation->messages. */
+struct store_voice report_voice(struct invocation *invocation);
 
 /* Thousands separated: 1,234,567. And 1.2 MB, 3.4 s, "2 h 5 min". */
 struct str report_count(struct arena *arena, uint64_t n);

@@ -1,6 +1,7 @@
 #include "migrate/runner_session.h"
 
 #include "migrate/import_state.h"
+#include "migrate/report.h"
 #include "migrate/target.h"
 
 #include <stdio.h>
@@ -52,7 +53,11 @@ bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
     struct store_options options = {
-        .mode = mode, .temp_dir = session->wanted_temp_dir, .state_dir = session->state_dir};
+        .mode = mode,
+        .temp_dir = session->wanted_temp_dir,
+        .state_dir = session->state_dir,
+        .voice = report_voice(invocation),
+    };
     session->invocation = invocation;
     session->arena = invocation->arena;
     if (!target_open(invocation->table, &options, &session->store, err)) {

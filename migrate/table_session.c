@@ -1,6 +1,7 @@
 #include "migrate/table_session.h"
 
 #include "migrate/import_state.h"
+#include "migrate/report.h"
 #include "migrate/target.h"
 
 #include <stddef.h>
@@ -22,7 +23,7 @@ static bool run(struct invocation *invocation, bool wants_items, table_session_b
 {
     struct store *store = NULL;
     struct store_reader *reader = NULL;
-    struct store_options options = {.mode = STORE_READ};
+    struct store_options options = {.mode = STORE_READ, .voice = report_voice(invocation)};
     bool ok = target_open(invocation->table, &options, &store, err) &&
               store_reader_open(store, &reader, err) &&
               (!wants_items || expect_finished(invocation, reader, err)) &&

@@ -248,12 +248,19 @@ enum store_mode {
     STORE_CREATE /* must not exist */
 };
 
+/* What the user should know meanwhile: a sentence, from any thread. */
+struct store_voice {
+    void (*say)(void *context, const char *sentence); /* NULL: nobody listens */
+    void *context;
+};
+
 struct store_options {
     enum store_mode mode;
     const struct table_desc *create; /* STORE_CREATE: keys and indexes (made ACTIVE at once) */
     const char *temp_dir;            /* for sorted runs; NULL: beside the table or $TMPDIR */
     size_t memory_bytes;             /* for sorting; 0: a default */
     const char *state_dir; /* for undo files, where the table itself holds none; NULL: a default */
+    struct store_voice voice;
 };
 
 /* Closes without losing what was flushed; NULL is fine. */

@@ -236,7 +236,11 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         read_setting(&settings, argv[i]);
     }
-    struct ddb_world world = {&settings, now_us, wall_s, any_bits, stopped};
+    struct ddb_world world = {.context = &settings,
+                              .now_us = now_us,
+                              .wall_s = wall_s,
+                              .random = any_bits,
+                              .stopped = stopped};
     struct ddb_options options = {
         .endpoint = {argv[1], strlen(argv[1])},
         .region = {argv[2], strlen(argv[2])},

@@ -65,16 +65,21 @@ class Server:
     def table(self, name, port=None):
         return f"dynamodb:{name}?endpoint=http://127.0.0.1:{port or self.port}&region=us-east-1"
 
-    def call(self, operation, body):
-        """One request, as a client would send it; returns the reply's members. Raises RuntimeError on what is not 200."""
+    def exchange(self, operation, raw):
+        """One request of these bytes, as a client would send it; returns status and bytes of the reply."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request("POST", "/", json.dumps(body), headers(operation))
+            connection.request("POST", "/", raw, headers(operation))
             reply = connection.getresponse()
-            content = json.loads(reply.read() or b"{}")
+            return reply.status, reply.read()
         finally:
             connection.close()
-        if reply.status != 200:
+
+    def call(self, operation, body):
+        """The same with JSON; returns the reply's members. Raises RuntimeError on what is not 200."""
+        status, raw = self.exchange(operation, json.dumps(body))
+        content = json.loads(raw or b"{}")
+        if status != 200:
             raise RuntimeError(f"{operation}: {content}")
         return content
 

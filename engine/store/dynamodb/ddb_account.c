@@ -1,6 +1,7 @@
 #include "engine/store/dynamodb/ddb_account_internal.h"
 
 #include <curl/curl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sys/random.h>
 #include <time.h>
@@ -311,8 +312,18 @@ void ddb_account_renew(struct ddb_account *account, uint64_t generation)
 void ddb_account_clock(struct ddb_account *account, int64_t server_s)
 {
     (void)pthread_mutex_lock(&account->lock);
+    int64_t before_s = account->skew_s;
     account->skew_s = server_s - account->world.wall_s(account->world.context);
+    int64_t ahead_s = account->skew_s;
     (void)pthread_mutex_unlock(&account->lock);
+    if (before_s == 0 && ahead_s != 0 && account->world.say != NULL) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "the server's clock is %" PRId64
+                       " s %s this host's: requests are signed for it",
+                       ahead_s < 0 ? -ahead_s : ahead_s, ahead_s < 0 ? "behind" : "ahead of");
+        account->world.say(account->world.context, text);
+    }
 }
 
 /* ---------------------------------------------------------------- limits and counts */

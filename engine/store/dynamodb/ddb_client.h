@@ -24,6 +24,8 @@ struct ddb_world {
     int64_t (*wall_s)(void *context);  /* seconds since 1970, as the host believes */
     uint64_t (*random)(void *context); /* any thread */
     bool (*stopped)(void *context);    /* the run was interrupted; any thread. NULL: never */
+    /* Tells the user a sentence; any thread. NULL: nobody listens. */
+    void (*say)(void *context, const char *sentence);
 };
 
 /* Empty texts: by the usual chain (environment, then the profile of the shared files). */

@@ -247,6 +247,7 @@ static bool take_error(struct ddb_store *store, struct flight *flight,
     bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
     if (is_move && lacks_operation(request)) {
         store->transactions = TRANSACTIONS_LACKING;
+        ddb_say(store, "the server has no transactions: a move is a put, and then a delete");
         flight_divide_move(flight);
         return true;
     }

@@ -25,6 +25,7 @@
 struct ddb_lease;
 struct ddb_undo;
 struct ddb_load;
+struct ddb_segments;
 struct undo_index;
 
 /* Where control records lie: in the table itself where its keys are texts or bytes, else in a table
@@ -50,10 +51,20 @@ struct ddb_store {
     struct ddb_lease *lease; /* NULL: not held */
     struct ddb_undo *undo;   /* NULL: nothing was logged yet */
     struct ddb_load *load;   /* NULL: nothing is loaded */
+    struct ddb_segments *segments;
     const char *state_dir;
+    struct store_voice voice;
     bool compares_scalars_only; /* the server; found by trying */
     enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
 };
+
+/* Once: the caller says so when it finds out. */
+static inline void ddb_say(const struct ddb_store *store, const char *sentence)
+{
+    if (store->voice.say != NULL) {
+        store->voice.say(store->voice.context, sentence);
+    }
+}
 
 struct ddb_reader {
     struct store_reader base;

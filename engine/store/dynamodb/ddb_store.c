@@ -2,6 +2,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/store/dynamodb/ddb_segments_internal.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -36,6 +37,11 @@ static bool is_stopped(void *context)
     return lease_is_lost(context);
 }
 
+static void say(void *context, const char *sentence)
+{
+    ddb_say(context, sentence);
+}
+
 /* ---------------------------------------------------------------- opening */
 
 static void ddb_close(struct store *base)
@@ -47,6 +53,7 @@ static void ddb_close(struct store *base)
     ddb_client_close(store->client);
     ddb_account_close(store->account);
     composer_free(&store->composer);
+    ddb_segments_free(store->segments);
     arena_free(store->arena);
     heap_free(store);
 }
@@ -130,7 +137,8 @@ static bool connect(struct ddb_store *store, const char *place, struct error *er
                                       .now_us = now_us,
                                       .wall_s = wall_s,
                                       .random = draw,
-                                      .stopped = is_stopped};
+                                      .stopped = is_stopped,
+                                      .say = say};
     if (!ddb_target_parse(place, store->arena, &store->target, err)) {
         return false;
     }
@@ -154,6 +162,7 @@ static struct ddb_store *new_store(enum store_mode mode)
     struct ddb_store *store = heap_alloc(sizeof *store);
     store->base.ops = &ops;
     store->arena = arena_new();
+    store->segments = ddb_segments_new();
     store->mode = mode;
     return store;
 }
@@ -162,6 +171,7 @@ bool ddb_store_open(const char *place, const struct store_options *options, stru
                     struct error *err)
 {
     struct ddb_store *store = new_store(options->mode);
+    store->voice = options->voice;
     if (!connect(store, place, err) || !open_table(store, options, err)) {
         ddb_close(&store->base);
         return false;

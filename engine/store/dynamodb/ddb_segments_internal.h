@@ -1,0 +1,28 @@
+/* ddb_segments — notices a server that does not know Segment and TotalSegments, and gives every
+ * segment the whole table: there one segment reads, and the others have nothing. */
+#ifndef ENGINE_STORE_DYNAMODB_DDB_SEGMENTS_INTERNAL_H
+#define ENGINE_STORE_DYNAMODB_DDB_SEGMENTS_INTERNAL_H
+
+#include "engine/item/key.h"
+#include "engine/store/store.h"
+
+struct ddb_segments;
+
+struct ddb_segments *ddb_segments_new(void);
+void ddb_segments_free(struct ddb_segments *segments); /* NULL is fine */
+
+enum ddb_segment_use {
+    DDB_SEGMENT_READ,
+    DDB_SEGMENT_OVERLAPS, /* found out by this call: begins with an item of another segment */
+    DDB_SEGMENT_IDLE      /* known already: another reads the whole table */
+};
+
+/* Any thread: before a segment's first page is asked for. DDB_SEGMENT_READ or DDB_SEGMENT_IDLE. */
+enum ddb_segment_use ddb_segments_begin(struct ddb_segments *segments, struct segment segment);
+
+/* Any thread: with the key of the first item of a segment, before anything becomes of it. An item
+ * lies in one segment only, at all times. */
+enum ddb_segment_use ddb_segments_first(struct ddb_segments *segments, struct segment segment,
+                                        const struct key *first);
+
+#endif
