@@ -1,8 +1,8 @@
+#include "engine/base/ticker.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/store/dynamodb/ddb_lease_internal.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -19,10 +19,7 @@ struct ddb_lease {
     struct arena *arena;
     atomic_uint_fast64_t deadline_ms; /* on this host's monotonic clock */
     atomic_bool lost;
-    pthread_t heart;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool ending; /* under the lock */
+    struct ticker *heart;
 };
 
 static uint64_t now_ms(void)
@@ -57,8 +54,12 @@ bool lease_check(const struct ddb_store *store, struct error *err)
 
 /* ---------------------------------------------------------------- the heart */
 
-static void beat(struct ddb_lease *lease)
+static void beat(void *context)
 {
+    struct ddb_lease *lease = context;
+    if (atomic_load(&lease->lost)) {
+        return;
+    }
     uint64_t sent_ms = now_ms();
     struct arena *arena = arena_new();
     struct ddb_asking asking = {lease->store, lease->client, arena};
@@ -73,59 +74,6 @@ static void beat(struct ddb_lease *lease)
         }
     }
     arena_free(arena);
-}
-
-/* True when it is time to end. */
-static bool rest(struct ddb_lease *lease)
-{
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += BEAT_MS / 1000;
-    (void)pthread_mutex_lock(&lease->lock);
-    int rc = 0;
-    while (!lease->ending && rc == 0) {
-        rc = pthread_cond_timedwait(&lease->wake, &lease->lock, &until);
-    }
-    bool ending = lease->ending;
-    (void)pthread_mutex_unlock(&lease->lock);
-    return ending;
-}
-
-static void *live(void *argument)
-{
-    struct ddb_lease *lease = argument;
-    while (!rest(lease) && !atomic_load(&lease->lost)) {
-        beat(lease);
-    }
-    return NULL;
-}
-
-static bool start_heart(struct ddb_lease *lease, struct error *err)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&lease->lock, NULL);
-    (void)pthread_cond_init(&lease->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    int failure = pthread_create(&lease->heart, NULL, live, lease);
-    if (failure == 0) {
-        return true;
-    }
-    (void)pthread_cond_destroy(&lease->wake);
-    (void)pthread_mutex_destroy(&lease->lock);
-    return error_set(err, ERROR_STORE, "no thread for the lease: %s", strerror(failure));
-}
-
-static void stop_heart(struct ddb_lease *lease)
-{
-    (void)pthread_mutex_lock(&lease->lock);
-    lease->ending = true;
-    (void)pthread_cond_signal(&lease->wake);
-    (void)pthread_mutex_unlock(&lease->lock);
-    (void)pthread_join(lease->heart, NULL);
-    (void)pthread_cond_destroy(&lease->wake);
-    (void)pthread_mutex_destroy(&lease->lock);
 }
 
 /* ---------------------------------------------------------------- taking it */
@@ -206,7 +154,7 @@ bool ddb_lease_take(struct store *base, const char *owner, struct error *err)
     lease->store = store;
     lease->arena = arena_new();
     if (!ddb_client_open(store->account, &lease->client, err) || !take(store, lease, owner, err) ||
-        !start_heart(lease, err)) {
+        !ticker_start(BEAT_MS, beat, lease, &lease->heart, err)) {
         free_lease(lease);
         return false;
     }
@@ -221,7 +169,7 @@ void ddb_lease_release(struct store *base)
     if (lease == NULL) {
         return;
     }
-    stop_heart(lease);
+    ticker_stop(lease->heart);
     if (!lease_is_lost(store)) {
         struct arena *arena = arena_new();
         struct ddb_asking asking = {store, lease->client, arena};
