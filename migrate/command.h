@@ -44,16 +44,17 @@ struct invocation {
     const char *table;           /* the target, resolved through refold.json; NULL: none */
     const char *const *operands; /* without the table */
     size_t operand_count;
-    const char **values;     /* by option of the command: NULL: not given; "" for a flag */
-    struct arena *arena;     /* for the whole invocation */
-    FILE *out;               /* results */
-    FILE *messages;          /* progress and messages */
-    bool json;               /* --format json */
-    bool color;              /* messages is a terminal and NO_COLOR is not set */
-    bool quiet;              /* --quiet: no progress */
-    const atomic_bool *stop; /* set by SIGINT and SIGTERM */
-    const char *plans_dir;   /* --plans, REFOLD_PLANS, refold.json or "plans" */
-    int exit_status;         /* set by the command where it succeeds with other than 0 (3, 4) */
+    const char **values;   /* by option of the command: NULL: not given; "" for a flag */
+    struct arena *arena;   /* for the whole invocation */
+    FILE *out;             /* results */
+    FILE *messages;        /* progress and messages */
+    bool json;             /* --format json */
+    bool color;            /* messages is a terminal and NO_COLOR is not set */
+    bool quiet;            /* --quiet: no progress */
+    atomic_bool *stop;     /* set by SIGINT and SIGTERM, and by the control file */
+    atomic_bool *paused;   /* set by the control file */
+    const char *plans_dir; /* --plans, REFOLD_PLANS, refold.json or "plans" */
+    int exit_status;       /* set by the command where it succeeds with other than 0 (3, 4) */
 };
 
 /* The value of an option: NULL if it was not given. The name must be one of the command's. */

@@ -20,9 +20,14 @@ static const struct option options[] = {
     {"from", "VERSION", "with --sweep: begin with this plan, not the newest"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
+    {"page-size", "N", "items a page at most (default: the server's 1 MB)"},
+    {"no-consistent-read", NULL, "read a server's table at half the price: see below"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
     {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
+    {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
+    {"max-wcu", "N|N%", "write capacity a second, likewise"},
+    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
 };
 
 /* Plans that are to run, each compiled against the table that the ones before leave. */
@@ -167,7 +172,8 @@ static bool check_options(const struct invocation *invocation, struct error *err
 
 static bool run(struct invocation *invocation, struct error *err)
 {
-    struct runner_session session = {.invocation = invocation};
+    struct runner_session session = {
+        .invocation = invocation, .reads_stale = invocation_flag(invocation, "no-consistent-read")};
     enum store_mode mode = invocation_flag(invocation, "dry-run") ? STORE_READ : STORE_WRITE;
     bool ok = check_options(invocation, err) && runner_session_options(invocation, &session, err) &&
               runner_session_open(invocation, mode, &session, err) &&
@@ -196,6 +202,16 @@ const struct command command_apply = {
         "nothing. Run it once they write as the plan wants. Where several plans were applied\n"
         "meanwhile, --from names the first; a plan that a later one has overruled is no\n"
         "candidate, as it would undo that at first.\n"
+        "\n"
+        "Reads of a table on a server are consistent. With --no-consistent-read the first pass\n"
+        "reads at half the price what may be a moment old. Nothing is overwritten by that, as\n"
+        "each write holds only for what was read; but what was written in the last seconds may be\n"
+        "missed, or counted as an item error: apply again, or --sweep, finds it. Later passes,\n"
+        "look-ups and the search for collisions stay consistent.\n"
+        "\n"
+        "--control FILE (by default beside the table, or under the folder of undo files) is "
+        "looked\n"
+        "at while the run goes on. One setting a line: max-rcu N, max-wcu N, pause, abort.\n"
         "\n"
         "--to VERSION runs plans up to that version, it included. A version below what is\n"
         "applied is refused: see 'refold help rollback'.",

@@ -1,5 +1,6 @@
 #include "engine/store/store.h"
 #include "migrate/commands.h"
+#include "migrate/control_file.h"
 #include "migrate/import_leftovers.h"
 #include "migrate/import_options.h"
 #include "migrate/import_report.h"
@@ -24,6 +25,9 @@ static const struct option options[] = {
     {"jobs", "N", "connections or threads that read (default 2)"},
     {"memory", "MB", "memory for sorting (default 64)"},
     {"temp", "DIR", "where sorting may write (default $TMPDIR, or beside the table)"},
+    {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
+    {"max-wcu", "N|N%", "write capacity a second, likewise"},
+    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
 };
 
 /* One import from beginning to end. */
@@ -36,6 +40,7 @@ struct import_job {
     struct import_sorted sorted;
     struct import_record record;
     struct import_written written;
+    struct control_file *control;
     uint64_t started_ms;
 };
 
@@ -205,9 +210,18 @@ static bool rehearse(struct import_job *job, struct error *err)
     return ok;
 }
 
+static bool watch_control(struct import_job *job, struct error *err)
+{
+    struct control_watch watch = {.invocation = job->invocation,
+                                  .store = job->table.store,
+                                  .limits = job->options.limits,
+                                  .path = invocation_text(job->invocation, "control")};
+    return watch.store == NULL || control_file_open(&watch, &job->control, err);
+}
+
 static bool run_job(struct import_job *job, struct error *err)
 {
-    if (!open_all(job, err) || !sort(job, err)) {
+    if (!open_all(job, err) || !watch_control(job, err) || !sort(job, err)) {
         return false;
     }
     bool empty = job->table.is_empty && !job->table.resumes;
@@ -240,6 +254,7 @@ static bool run(struct invocation *invocation, struct error *err)
     if (ok) {
         report(&job);
     }
+    control_file_close(job.control);
     import_sorted_free(&job.sorted);
     import_rejects_close(job.rejects);
     import_table_close(invocation, &job.table, !ok);

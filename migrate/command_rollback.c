@@ -13,9 +13,13 @@ static const struct option options[] = {
     {"to", "VERSION", "roll back all plans above this version; 0: all (default: the newest only)"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
+    {"page-size", "N", "items a page at most (default: the server's 1 MB)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
     {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
+    {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
+    {"max-wcu", "N|N%", "write capacity a second, likewise"},
+    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
 };
 
 /* Records that are to go, newest first. */

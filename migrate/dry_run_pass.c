@@ -188,6 +188,7 @@ bool dry_run_pass(struct dry_run_pass *pass, struct error *err)
     options.pass = pass->pass;
     options.skip_own_pass = true;
     options.read_only = !pass->keep;
+    options.limits.may_be_stale = session->reads_stale;
     struct rehearsal rehearsal = {
         .pass = pass,
         .samples_taken =

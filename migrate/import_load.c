@@ -1,15 +1,20 @@
 #include "migrate/import_load.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/pause.h"
 #include "migrate/report.h"
 
 #include <string.h>
 
 /* Items compared and committed together. */
-enum { BATCH_ITEMS = 500, BATCH_BYTES = 4 << 20, STOP_INTERVAL = 1024 };
+enum { BATCH_ITEMS = 500, BATCH_BYTES = 4 << 20, SHOW_INTERVAL = 1024 };
 
+/* Rests while a pause is wanted. */
 static bool stopped(const struct import_load_options *options, struct error *err)
 {
+    struct pause pause = {options->invocation->paused, options->invocation->stop};
+    while (pause_rest(&pause)) {
+    }
     return atomic_load_explicit(options->invocation->stop, memory_order_relaxed) &&
            !error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
 }
@@ -21,11 +26,10 @@ static bool load_items(const struct import_load_options *options, struct import_
     struct import_item item = {.item = {NULL, 0}};
     bool ok = import_stream_next(stream, &item, err);
     while (ok && !value_is_missing(item.item)) {
-        ok = store_load_item(options->store, &item.key, item.item, err);
+        ok = !stopped(options, err) && store_load_item(options->store, &item.key, item.item, err);
         counts->written += ok ? 1 : 0;
-        if (counts->written % STOP_INTERVAL == 0) {
+        if (counts->written % SHOW_INTERVAL == 0) {
             progress_set(progress, counts->written);
-            ok = ok && !stopped(options, err);
         }
         ok = ok && import_stream_next(stream, &item, err);
     }
@@ -142,6 +146,9 @@ static bool commit(struct merge *merge, struct error *err)
 static bool finish_batch(struct merge *merge, struct error *err)
 {
     merge->effect_count = 0;
+    if (stopped(merge->options, err)) {
+        return false;
+    }
     if (merge->count > 0 && !store_get(merge->reader, (struct key_list){merge->keys, merge->count},
                                        merge->arena, merge->standing, err)) {
         return false;
@@ -157,7 +164,7 @@ static bool finish_batch(struct merge *merge, struct error *err)
     merge->count = 0;
     merge->bytes = 0;
     arena_reset(merge->arena);
-    return !stopped(merge->options, err);
+    return true;
 }
 
 static void take(struct merge *merge, const struct import_item *item)

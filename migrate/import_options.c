@@ -2,6 +2,7 @@
 
 #include "importers/jsonl/jsonl_source.h"
 #include "importers/postgres/pg_source.h"
+#include "migrate/control_file.h"
 #include "migrate/files.h"
 #include "migrate/target.h"
 
@@ -96,6 +97,7 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
         !invocation_number(invocation, "jobs", (struct number_range){1, JOBS_MAX}, &jobs, err) ||
         !invocation_number(invocation, "memory", (struct number_range){4, MEMORY_MAX_MB},
                            &memory_mb, err) ||
+        !control_limits_read(invocation, &options.limits, err) ||
         !read_source(invocation, &options, err)) {
         return false;
     }

@@ -20,6 +20,7 @@ struct import_options {
     const char *temp_dir;
     size_t memory_bytes;
     size_t jobs;
+    struct store_limits limits;
     enum import_conflict conflict;
     bool dry_run;
 };

@@ -37,8 +37,9 @@ static void print_error(const struct error *err, FILE *messages, struct arena *a
 
 int main(int argc, char **argv)
 {
-    /* Lasts as long as the process: the thread that watches for signals sets it. */
+    /* They last as long as the process: threads that watch signals and files set them. */
     static atomic_bool stop;
+    static atomic_bool paused;
     struct error err = {0};
     struct invocation invocation = {
         .arena = arena_new(),
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
         .messages = stderr,
         .color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == NULL,
         .stop = &stop,
+        .paused = &paused,
     };
     const char **words = arena_alloc(invocation.arena, (size_t)argc * sizeof *words + 1);
     for (int i = 1; i < argc; i++) {

@@ -323,7 +323,7 @@ bool overlay_open(struct store *under, const struct table_desc *table, const cha
         return error_wrap(err, "the dry run's own table");
     }
     struct overlay *overlay = heap_alloc(sizeof *overlay);
-    *overlay = (struct overlay){{&ops}, under, over, table};
+    *overlay = (struct overlay){{.ops = &ops}, under, over, table};
     *out = &overlay->base;
     return true;
 }

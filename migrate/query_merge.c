@@ -33,7 +33,7 @@ struct query_merge *query_merge_open(struct store_reader *reader, const struct k
     merge->streams = heap_alloc(count * sizeof *merge->streams);
     merge->count = count;
     for (size_t i = 0; i < count; i++) {
-        queries[i].limits = (struct page_limits){PAGE_ITEMS, PAGE_BYTES};
+        queries[i].limits = (struct page_limits){.items = PAGE_ITEMS, .bytes = PAGE_BYTES};
         merge->streams[i].query = &queries[i];
         merge->streams[i].arena = arena_new();
     }

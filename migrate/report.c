@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -238,13 +239,23 @@ struct str report_duration(struct arena *arena, uint64_t milliseconds)
                         seconds % HOUR / MINUTE);
 }
 
-/* ---------------------------------------------------------------- the store's voice */
+/* ---------------------------------------------------------------- messages */
+
+void report_message(const struct invocation *invocation, const char *format, ...)
+{
+    enum { MESSAGE_MAX_BYTES = 1536 };
+    char text[MESSAGE_MAX_BYTES];
+    bool over_bar = report_width(invocation->messages) > 0;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)fprintf(invocation->messages, over_bar ? "\r%s\033[K\n" : "%s\n", text);
+}
 
 static void say(void *context, const char *sentence)
 {
-    const struct invocation *invocation = context;
-    bool over_bar = report_width(invocation->messages) > 0;
-    (void)fprintf(invocation->messages, over_bar ? "\r%s\033[K\n" : "%s\n", sentence);
+    report_message(context, "%s", sentence);
 }
 
 struct store_voice report_voice(struct invocation *invocation)

@@ -2,6 +2,7 @@
 #ifndef MIGRATE_REPORT_H
 #define MIGRATE_REPORT_H
 
+#include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/store/store.h"
 #include "migrate/command.h"
@@ -41,6 +42,9 @@ struct store_voice report_voice(struct invocation *invocation);
 struct str report_count(struct arena *arena, uint64_t n);
 struct str report_bytes(struct arena *arena, uint64_t bytes);
 struct str report_duration(struct arena *arena, uint64_t milliseconds);
+
+/* A line of its own on invocation->messages, also where a bar stands. Any thread. */
+void report_message(const struct invocation *invocation, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* A progress line on invocation->messages: on a terminal a bar with items/s and ETA, redrawn at
  * most ten times a second; elsewhere a line every five seconds. Uses the monotonic clock. */

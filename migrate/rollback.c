@@ -87,7 +87,7 @@ static bool undo_writes(const struct retreat *retreat, struct error *err)
                                  .record = retreat->record,
                                  .arena = session->arena,
                                  .progress = progress,
-                                 .stop = session->invocation->stop};
+                                 .pause = {session->invocation->paused, session->invocation->stop}};
     bool ok = rollback_undo_run(&undo, err);
     progress_close(progress);
     return ok;

@@ -273,7 +273,7 @@ static bool run_chunk(const struct rollback_undo *undo, const struct frame *fram
 
 static bool is_stopped(const struct rollback_undo *undo)
 {
-    return undo->stop != NULL && atomic_load(undo->stop);
+    return undo->pause.stop != NULL && atomic_load(undo->pause.stop);
 }
 
 static bool run_frame(const struct rollback_undo *undo, const struct frame *frame,
@@ -286,6 +286,8 @@ static bool run_frame(const struct rollback_undo *undo, const struct frame *fram
         arena_reset(arena);
         if (undo->progress != NULL) {
             progress_set(undo->progress, undo->record->undone + undo->record->left);
+        }
+        while (pause_rest(&undo->pause)) {
         }
     } while (ok && undo->record->undo_before > frame->sequence && !is_stopped(undo));
     arena_free(arena);

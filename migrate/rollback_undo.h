@@ -6,12 +6,11 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "engine/base/pause.h"
 #include "engine/item/key.h"
 #include "engine/store/store.h"
 #include "migrate/ledger.h"
 #include "migrate/report.h"
-
-#include <stdatomic.h>
 
 struct rollback_undo {
     struct store *store;
@@ -20,7 +19,7 @@ struct rollback_undo {
     struct ledger_record *record; /* ROLLING_BACK; undo_…, undone, left and faults advance */
     struct arena *arena;          /* for what the record comes to point to */
     struct progress *progress;    /* NULL: none */
-    const atomic_bool *stop;
+    struct pause pause;
 };
 
 /* Where a rollback begins: behind the newest frame. */

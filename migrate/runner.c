@@ -80,6 +80,7 @@ static bool take_up(const struct run *run, struct error *err)
         retry_stage(run);
         record->segments = run->session->segments;
     }
+    run->session->reads_stale &= record->stage == 0;
     record->state = RUN_RUNNING;
     record->attempts++;
     record->who = ledger_who(arena);

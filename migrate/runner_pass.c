@@ -243,6 +243,7 @@ static bool scan(struct writing *writing, struct error *err)
     options.pass = pass->run.pass;
     options.skip_own_pass = true;
     options.undo_log = pass->undo_log;
+    options.limits.may_be_stale = pass->session->reads_stale;
     struct scan_task task = {.context = writing,
                              .tally_bytes = runner_tally_bytes(step_count(writing)),
                              .worker_open = meeter_open,
@@ -254,6 +255,7 @@ static bool scan(struct writing *writing, struct error *err)
         progress_open(pass->session->invocation, pass->phase, pass->session->table.item_count);
     bool ok = scan_run(&options, &task, err);
     progress_close(writing->progress);
+    pass->session->reads_stale = false; /* a later pass has to see what this one wrote */
     return ok;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64 };
+enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64, PAGE_MAX = 100000 };
 
 static unsigned default_workers(void)
 {
@@ -27,26 +27,41 @@ bool runner_session_options(struct invocation *invocation, struct runner_session
 {
     uint64_t workers = default_workers();
     uint64_t segments = SEGMENTS_DEFAULT;
+    uint64_t page_items = 0;
     out->max_item_errors = UINT64_MAX;
     if (!invocation_number(invocation, "workers", (struct number_range){1, WORKERS_MAX}, &workers,
                            err) ||
         !invocation_number(invocation, "segments", (struct number_range){1, SEGMENTS_MAX},
                            &segments, err) ||
+        !invocation_number(invocation, "page-size", (struct number_range){1, PAGE_MAX}, &page_items,
+                           err) ||
         !invocation_number(invocation, "max-item-errors", (struct number_range){0, UINT64_MAX},
-                           &out->max_item_errors, err)) {
+                           &out->max_item_errors, err) ||
+        !control_limits_read(invocation, &out->limits, err)) {
         return false;
     }
+    out->page_items = (size_t)page_items;
     out->workers = (unsigned)workers;
     out->segments = (uint32_t)segments;
     out->state_dir = invocation_text(invocation, "state");
     out->wanted_temp_dir = invocation_text(invocation, "temp");
     out->temp_dir = choose_temp_dir(out->wanted_temp_dir);
+    out->is_run = true;
     return true;
 }
 
 bool runner_session_describe(struct runner_session *session, struct error *err)
 {
     return store_describe(session->store, session->arena, &session->table, err);
+}
+
+static bool watch_control(struct runner_session *session, struct error *err)
+{
+    struct control_watch watch = {.invocation = session->invocation,
+                                  .store = session->store,
+                                  .limits = session->limits,
+                                  .path = invocation_text(session->invocation, "control")};
+    return control_file_open(&watch, &session->control, err);
 }
 
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
@@ -67,7 +82,8 @@ bool runner_session_open(struct invocation *invocation, enum store_mode mode,
         !store_lease_take(session->store, ledger_who(session->arena).ptr, err)) {
         return false;
     }
-    return store_reader_open(session->store, &session->reader, err) &&
+    return (!session->is_run || watch_control(session, err)) &&
+           store_reader_open(session->store, &session->reader, err) &&
            runner_session_describe(session, err) &&
            ledger_read(session->reader, session->arena, &session->ledger, err);
 }
@@ -84,6 +100,7 @@ bool runner_session_check_import(const struct runner_session *session, struct er
 
 void runner_session_close(struct runner_session *session)
 {
+    control_file_close(session->control);
     if (session->reader != NULL) {
         store_reader_close(session->reader);
     }
@@ -96,7 +113,9 @@ struct scan_options runner_session_scan(const struct runner_session *session)
         .store = session->store,
         .workers = session->workers,
         .segments = session->segments,
+        .limits = {.items = session->page_items},
         .stop = session->invocation->stop,
+        .paused = session->invocation->paused,
     };
 }
 

@@ -8,6 +8,7 @@
 #include "engine/scan/scan.h"
 #include "engine/store/store.h"
 #include "migrate/command.h"
+#include "migrate/control_file.h"
 #include "migrate/ledger.h"
 
 #include <stdbool.h>
@@ -23,17 +24,23 @@ struct runner_session {
     unsigned workers;
     uint32_t segments; /* of passes that begin now */
     uint64_t max_item_errors;
+    size_t page_items;           /* --page-size; 0: the store's own choice */
+    bool reads_stale;            /* --no-consistent-read, as long as this run has written nothing */
     const char *temp_dir;        /* --temp, else $TMPDIR, else /tmp */
     const char *state_dir;       /* --state; NULL: the store has its own choice */
     const char *wanted_temp_dir; /* --temp; NULL: the store has its own choice */
+    bool is_run;                 /* has the options of one, and a control file */
+    struct store_limits limits;  /* --max-rcu, --max-wcu */
+    struct control_file *control;
 };
 
-/* Reads --workers, --segments, --max-item-errors and --temp into *out. ERROR_USAGE. */
+/* Reads the options that runs have in common into *out. ERROR_USAGE. */
 MUST_CHECK bool runner_session_options(struct invocation *invocation, struct runner_session *out,
                                        struct error *err);
 
 /* Opens invocation->table and reads its ledger; STORE_WRITE also takes the lease. Keeps what
- * runner_session_options() has set in *session. runner_session_close() in any case.
+ * runner_session_options() has set in *session, after which the control file is watched too.
+ * runner_session_close() in any case.
  * ERROR_BUSY: another run holds the lease. */
 MUST_CHECK bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                                     struct runner_session *session, struct error *err);

@@ -114,6 +114,7 @@ bool sweep(struct runner_session *session, const struct plan_list *plans,
 {
     struct invocation *invocation = session->invocation;
     uint32_t first = 0;
+    session->reads_stale = false; /* a sweep looks for what was just written */
     if (!check_pending(session, pending, err) || !find_first(session, &first, err)) {
         return false;
     }

@@ -30,6 +30,7 @@ struct scan_options {
     uint64_t undo_log;         /* 0: no undo is kept */
     bool read_only;            /* what becomes of items is counted and dropped */
     const atomic_bool *stop;   /* set from outside to end early; NULL: never */
+    const atomic_bool *paused; /* while it is set, nothing is read or written; NULL: never */
 };
 
 /* What becomes of one item. What is set may lie anywhere until the call returns: it is copied. */

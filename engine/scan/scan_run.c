@@ -1,3 +1,4 @@
+#include "engine/base/pause.h"
 #include "engine/base/queue.h"
 #include "engine/scan/page_batch_internal.h"
 #include "engine/scan/scan.h"
@@ -45,9 +46,17 @@ static void fail(struct scan *scan, const struct error *err)
 
 /* ---------------------------------------------------------------- workers */
 
+static void rest(struct scan *scan)
+{
+    struct pause pause = {scan->options->paused, scan->options->stop};
+    while (!atomic_load(&scan->halted) && pause_rest(&pause)) {
+    }
+}
+
 static bool is_to_end(struct scan *scan)
 {
     const atomic_bool *stop = scan->options->stop;
+    rest(scan);
     if (stop != NULL && atomic_load(stop)) {
         atomic_store(&scan->left, true);
         return true;
@@ -199,6 +208,20 @@ static bool commit_page(struct committer *committer, struct page_batch *batch, s
     return true;
 }
 
+/* What is written already does not wait for the end of the pause to be durable. */
+static bool hold(struct scan *scan, struct error *err)
+{
+    struct pause pause = {scan->options->paused, scan->options->stop};
+    if (!pause_is_wanted(&pause)) {
+        return true;
+    }
+    if (!scan->options->read_only && !store_flush(scan->options->store, err)) {
+        return false;
+    }
+    rest(scan);
+    return true;
+}
+
 /* To the end of the queue even after a failure, so that no worker waits for an empty batch. */
 static void commit_pages(struct committer *committer)
 {
@@ -207,7 +230,7 @@ static void commit_pages(struct committer *committer)
     for (struct page_batch *batch; (batch = queue_pop(scan->full)) != NULL;) {
         struct error err = {0};
         uint32_t segment = batch->segment;
-        ok = ok && commit_page(committer, batch, &err);
+        ok = ok && hold(scan, &err) && commit_page(committer, batch, &err);
         if (err.code != ERROR_NONE) {
             (void)error_wrap(&err, "segment %u", (unsigned)segment);
             fail(scan, &err);

@@ -141,6 +141,24 @@ bool store_load_abort(struct store *store, struct error *err)
     return store->ops->load_abort(store, err);
 }
 
+bool store_set_limits(struct store *store, const struct store_limits *limits, struct error *err)
+{
+    if (store->ops->set_limits != NULL) {
+        return store->ops->set_limits(store, limits, err);
+    }
+    return (limits->read.units == 0 && limits->write.units == 0) ||
+           error_set(err, ERROR_USAGE,
+                     "max-rcu and max-wcu are for tables on a server: this one has no capacity");
+}
+
+void store_usage(struct store *store, struct store_usage *out)
+{
+    *out = (struct store_usage){.read_units = 0};
+    if (store->ops->usage != NULL) {
+        store->ops->usage(store, out);
+    }
+}
+
 bool store_verify(struct store *store, void (*finding)(void *context, const char *text),
                   void *context, struct error *err)
 {

@@ -13,6 +13,7 @@
 #include "engine/base/str.h"
 #include "engine/item/key.h"
 #include "engine/item/value.h"
+#include "engine/store/store_limit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,6 +79,7 @@ struct page {
 struct page_limits {
     size_t items; /* at most; 0: the store's own choice */
     size_t bytes;
+    bool may_be_stale; /* a server may answer, at half the price, as things stood a moment ago */
 };
 
 /* Where a page of a scan begins, and how large it may be. */
@@ -190,6 +192,12 @@ struct batch {
     struct arena *arena; /* for refusals */
 };
 
+/* What a server has counted for this store since it was opened; all zero without one. */
+struct store_usage {
+    double read_units;
+    double write_units;
+};
+
 /* ---------------------------------------------------------------- the interface */
 
 struct store_ops {
@@ -227,6 +235,8 @@ struct store_ops {
                       struct error *err);
     bool (*load_close)(struct store *store, struct error *err);
     bool (*load_abort)(struct store *store, struct error *err);
+    bool (*set_limits)(struct store *store, const struct store_limits *limits, struct error *err);
+    void (*usage)(struct store *store, struct store_usage *out);
     bool (*verify)(struct store *store, void (*finding)(void *context, const char *text),
                    void *context, struct error *err);
     bool needs_before; /* writes carry what they were computed from */
@@ -236,6 +246,7 @@ struct store_ops {
 /* Every implementation's struct begins with this. */
 struct store {
     const struct store_ops *ops;
+    const char *run_files; /* how paths of a run's own files begin: "shop.refold-"; NULL: none */
 };
 struct store_reader {
     struct store *store;
@@ -342,6 +353,14 @@ MUST_CHECK bool store_load_item(struct store *store, const struct key *key, stru
                                 struct error *err);
 MUST_CHECK bool store_load_close(struct store *store, struct error *err);
 MUST_CHECK bool store_load_abort(struct store *store, struct error *err);
+
+/* Changes what may be used a second; what is left open (0) is as the store was opened. Any thread.
+ * ERROR_USAGE: the table has no capacity, or a share is wanted where nothing is provisioned. */
+MUST_CHECK bool store_set_limits(struct store *store, const struct store_limits *limits,
+                                 struct error *err);
+
+/* Any thread. */
+void store_usage(struct store *store, struct store_usage *out);
 
 /* Checks the store against itself: every record, count, index entry both ways. Each finding is one
  * sentence that names the item. */

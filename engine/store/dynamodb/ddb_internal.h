@@ -54,7 +54,8 @@ struct ddb_store {
     struct ddb_segments *segments;
     const char *state_dir;
     struct store_voice voice;
-    bool compares_scalars_only; /* the server; found by trying */
+    uint64_t read_units, write_units; /* provisioned when the store was opened; 0: on demand */
+    bool compares_scalars_only;       /* the server; found by trying */
     enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
 };
 
@@ -242,6 +243,8 @@ bool ddb_load_item(struct store *base, const struct key *key, struct value item,
 bool ddb_load_close(struct store *base, struct error *err);
 bool ddb_load_abort(struct store *base, struct error *err);
 void bulk_load_free(struct ddb_load *load);
+bool ddb_set_limits(struct store *base, const struct store_limits *limits, struct error *err);
+void ddb_usage(struct store *base, struct store_usage *out);
 bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,
                 struct error *err);
 

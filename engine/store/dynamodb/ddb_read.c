@@ -107,7 +107,7 @@ static bool compose_scan(struct ddb_reader *reader, struct segment segment, stru
     struct composer *composer = &reader->composer;
     struct arena *arena = reader->scratch;
     compose_begin(composer, store->target.table);
-    compose_raw(composer, "ConsistentRead", STR("true"));
+    compose_raw(composer, "ConsistentRead", limits->may_be_stale ? STR("false") : STR("true"));
     if (segment.total > 1) {
         compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
         compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
@@ -171,7 +171,8 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
     struct ddb_request request = {.operation = "Scan",
                                   .body = compose_end(&reader->composer, reader->scratch),
                                   .lane = (uint64_t)from->segment.index + 1,
-                                  .units = page_units};
+                                  .units =
+                                      from->limits->may_be_stale ? page_units / 2 : page_units};
     struct ddb_asking asking = {store, reader->client, reader->scratch};
     if (!answer_calls(&asking, &request, 1, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||

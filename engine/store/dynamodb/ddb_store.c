@@ -115,6 +115,8 @@ static const struct store_ops ops = {
     .load_item = ddb_load_item,
     .load_close = ddb_load_close,
     .load_abort = ddb_load_abort,
+    .set_limits = ddb_set_limits,
+    .usage = ddb_usage,
     .verify = ddb_verify,
     .needs_before = true,
     .keeps_pass = false,
@@ -154,7 +156,13 @@ static bool open_table(struct ddb_store *store, const struct store_options *opti
     if (options->mode == STORE_CREATE && !ddb_table_create(&where, options->create, err)) {
         return false;
     }
-    return ddb_table_read(&where, store->arena, &store->table, NULL, err) && home_find(store, err);
+    if (!ddb_table_read(&where, store->arena, &store->table, NULL, err)) {
+        return false;
+    }
+    store->read_units = store->table.read_units;
+    store->write_units = store->table.write_units;
+    return home_find(store, err) &&
+           ddb_set_limits(&store->base, &(struct store_limits){.read = {.units = 0}}, err);
 }
 
 static struct ddb_store *new_store(enum store_mode mode)
@@ -177,6 +185,7 @@ bool ddb_store_open(const char *place, const struct store_options *options, stru
         return false;
     }
     store->state_dir = choose_state_dir(store, options->state_dir);
+    store->base.run_files = arena_format(store->arena, "%s/", store->state_dir).ptr;
     *out = &store->base;
     return true;
 }

@@ -1,7 +1,6 @@
 #include "engine/store/dynamodb/ddb_target.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Amazon DynamoDB Developer Guide, "Naming rules": 3 to 255 of these; an ARN is longer and also
@@ -14,7 +13,7 @@ static const char table_chars[] =
 struct parameter {
     const char *name;
     struct str *text;
-    double *number;
+    struct store_limit *limit;
 };
 
 static bool is_table(struct str name)
@@ -40,18 +39,6 @@ static struct str cut(struct str *rest, char divider)
     return head;
 }
 
-static bool read_limit(struct str text, struct arena *arena, double *out)
-{
-    const char *start = arena_copy(arena, text).ptr;
-    char *end = NULL;
-    double value = strtod(start, &end);
-    if (*end != '\0' || !(value > 0 && value < 1e9)) {
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
 static bool read_parameter(struct str text, struct parameter *parameters, struct arena *arena,
                            struct error *err)
 {
@@ -68,7 +55,7 @@ static bool read_parameter(struct str text, struct parameter *parameters, struct
                          "control-table, max-rcu or max-wcu",
                          STR_ARG(name));
     }
-    bool given = parameter->text != NULL ? parameter->text->len > 0 : *parameter->number > 0;
+    bool given = parameter->text != NULL ? parameter->text->len > 0 : parameter->limit->units > 0;
     if (given) {
         return error_set(err, ERROR_USAGE, "dynamodb:: '%s' stands twice", parameter->name);
     }
@@ -79,9 +66,7 @@ static bool read_parameter(struct str text, struct parameter *parameters, struct
         *parameter->text = arena_copy(arena, value);
         return true;
     }
-    return read_limit(value, arena, parameter->number) ||
-           error_set(err, ERROR_USAGE, "dynamodb:: '%s' is a number of capacity units a second",
-                     parameter->name);
+    return store_limit_parse(parameter->name, value, parameter->limit, err);
 }
 
 bool ddb_target_parse(const char *place, struct arena *arena, struct ddb_target *out,
@@ -93,8 +78,8 @@ bool ddb_target_parse(const char *place, struct arena *arena, struct ddb_target 
         {"endpoint", &target.options.endpoint, NULL},
         {"profile", &target.options.profile, NULL},
         {"control-table", &target.control_table, NULL},
-        {"max-rcu", NULL, &target.options.max_rcu},
-        {"max-wcu", NULL, &target.options.max_wcu},
+        {"max-rcu", NULL, &target.limits.read},
+        {"max-wcu", NULL, &target.limits.write},
         {NULL, NULL, NULL},
     };
     struct str rest = {place, strlen(place)};

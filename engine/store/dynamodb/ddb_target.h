@@ -6,11 +6,13 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/store_limit.h"
 
 struct ddb_target {
-    struct str table;         /* its name, or its ARN */
-    struct str control_table; /* for control records that have no place in the table itself */
-    struct ddb_options options;
+    struct str table;           /* its name, or its ARN */
+    struct str control_table;   /* for control records that have no place in the table itself */
+    struct ddb_options options; /* without limits */
+    struct store_limits limits; /* 0: none is given */
 };
 
 /* Parses TABLE[?NAME=VALUE[&NAME=VALUE…]] with the names region, endpoint, profile, control-table,

@@ -92,7 +92,7 @@ void lmdb_reader_close(struct store_reader *base)
 
 struct page_limits page_limits_or_default(const struct page_limits *limits)
 {
-    struct page_limits out = {PAGE_ITEMS, PAGE_MAX_BYTES};
+    struct page_limits out = {.items = PAGE_ITEMS, .bytes = PAGE_MAX_BYTES};
     if (limits != NULL && limits->items > 0) {
         out.items = limits->items;
     }

@@ -214,6 +214,7 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     store->base.ops = &ops;
     store->arena = arena_new();
     store->path = copy_text(store->arena, path);
+    store->base.run_files = beside(store, "-");
     store->temp_dir = choose_temp_dir(store, options->temp_dir);
     store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory_bytes;
     store->mode = options->mode;

@@ -140,7 +140,7 @@ static bool roll_back(struct fixture *f, const atomic_bool *stop)
                                  .keys = &keys,
                                  .record = &f->record,
                                  .arena = f->arena,
-                                 .stop = stop};
+                                 .pause = {NULL, stop}};
     return rollback_undo_run(&undo, &f->err);
 }
 

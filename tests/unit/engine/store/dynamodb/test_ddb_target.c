@@ -7,21 +7,23 @@ static const struct {
     bool ok;
     const char *table, *control_table, *region, *endpoint;
     double max_wcu;
+    bool is_percent;
 } places[] = {
-    {"a name alone", "Shop", true, "Shop", "Shop-refold", "", "", 0},
+    {"a name alone", "Shop", true, "Shop", "Shop-refold", "", "", 0, false},
     {"all parameters", "Shop?region=eu-west-1&endpoint=http://h:1/x&control-table=C.t&max-wcu=2.5",
-     true, "Shop", "C.t", "eu-west-1", "http://h:1/x", 2.5},
+     true, "Shop", "C.t", "eu-west-1", "http://h:1/x", 2.5, false},
+    {"a share", "Shop?max-wcu=50%", true, "Shop", "Shop-refold", "", "", 50, true},
     {"an ARN", "arn:aws:dynamodb:eu-west-1:1:table/Shop", true,
      "arn:aws:dynamodb:eu-west-1:1:table/Shop", "arn:aws:dynamodb:eu-west-1:1:table/Shop-refold",
-     "", "", 0},
-    {"no name", "?region=x", false, "", "", "", "", 0},
-    {"a name with a space", "a shop", false, "", "", "", "", 0},
-    {"a short name", "ab", false, "", "", "", "", 0},
-    {"an unknown parameter", "Shop?zone=1", false, "", "", "", "", 0},
-    {"a doubled parameter", "Shop?region=a&region=b", false, "", "", "", "", 0},
-    {"no value", "Shop?region=", false, "", "", "", "", 0},
-    {"a limit that is no number", "Shop?max-wcu=fast", false, "", "", "", "", 0},
-    {"a limit of nothing", "Shop?max-rcu=0", false, "", "", "", "", 0},
+     "", "", 0, false},
+    {"no name", "?region=x", false, "", "", "", "", 0, false},
+    {"a name with a space", "a shop", false, "", "", "", "", 0, false},
+    {"a short name", "ab", false, "", "", "", "", 0, false},
+    {"an unknown parameter", "Shop?zone=1", false, "", "", "", "", 0, false},
+    {"a doubled parameter", "Shop?region=a&region=b", false, "", "", "", "", 0, false},
+    {"no value", "Shop?region=", false, "", "", "", "", 0, false},
+    {"a limit that is no number", "Shop?max-wcu=fast", false, "", "", "", "", 0, false},
+    {"a limit of nothing", "Shop?max-rcu=0", false, "", "", "", "", 0, false},
 };
 
 static bool is(struct str text, const char *wanted)
@@ -42,7 +44,8 @@ START_TEST(a_target_is_taken_apart_as_the_table_says)
                           is(target.options.region, places[_i].region) &&
                           is(target.options.endpoint, places[_i].endpoint),
                       "%s", places[_i].says);
-        ck_assert_double_eq(target.options.max_wcu, places[_i].max_wcu);
+        ck_assert_double_eq(target.limits.write.units, places[_i].max_wcu);
+        ck_assert_int_eq(target.limits.write.is_percent, places[_i].is_percent);
     } else {
         ck_assert_int_eq(err.code, ERROR_USAGE);
     }

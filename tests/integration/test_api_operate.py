@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+"""What people do while a run goes on, on dynalite: limits as a share of what is provisioned, the control file, page options."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import ddb_servers  # noqa: E402
+import refold  # noqa: E402
+
+WAIT_S = 120  # for what must come; a test that passes never waits so long
+ITEMS = 60
+PLAN = {"steps": [{"name": "mark", "where": "attribute_not_exists(Mark)", "set": {"Mark": "${PK}"}}]}
+
+
+def is_ours(body):
+    return b"__refold#" in body
+
+
+class Run:
+    """The program at work; its messages as they come."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([refold.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.said = []
+        self.changed = threading.Condition()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.said.append(line.decode())
+                self.changed.notify_all()
+        with self.changed:
+            self.said.append("(the end)")
+            self.changed.notify_all()
+
+    def wait_for(self, text):
+        """Until a message holds the text."""
+        with self.changed:
+            found = self.changed.wait_for(lambda: text in "".join(self.said) or self.said[-1:] == ["(the end)"], WAIT_S)
+        said = "".join(self.said)
+        if not found or text not in said:
+            self.process.kill()
+            raise AssertionError(f"never said {text!r}, but: {said}")
+
+    def end(self, expect=0):
+        out = self.process.stdout.read().decode()
+        status = self.process.wait(WAIT_S)
+        self.reader.join(WAIT_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        if status != expect:
+            raise AssertionError(f"exit {status}, expected {expect}: {out} {''.join(self.said)}")
+        return out, "".join(self.said)
+
+
+class Traffic:
+    """Between the program and the server: the items' writes, and the lease's beats. `hold` may stop a write."""
+
+    def __init__(self, server, hold=None):
+        self.hold = hold
+        self.changed = threading.Condition()
+        self.writes, self.beats, self.reads = 0, 0, []
+        self.proxy = ddb_servers.Proxy(server, before=self._before)
+
+    def _before(self, operation, body):
+        with self.changed:
+            if operation == "Scan":
+                self.reads.append(json.loads(body))
+            elif operation == "UpdateItem" and is_ours(body):
+                self.beats += 1
+            elif operation in ddb_servers.WRITES and not is_ours(body):
+                self.writes += 1
+            number = self.writes
+            self.changed.notify_all()
+        if self.hold and operation in ddb_servers.WRITES and not is_ours(body):
+            self.hold(number)
+
+    def wait_for_beats(self, count):
+        with self.changed:
+            until = self.beats + count
+            if not self.changed.wait_for(lambda: self.beats >= until, WAIT_S):
+                raise AssertionError("the lease does not beat")
+
+    def table(self, name):
+        return self.proxy.table(name)
+
+    def __enter__(self):
+        self.proxy.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.proxy.__exit__(*error)
+
+
+class Operate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ.update(ddb_servers.ENVIRONMENT)
+        cls.server = ddb_servers.Server("dynalite")
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.number = 0
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="refold-operate-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.plans = os.path.join(self.folder, "plans")
+        os.mkdir(self.plans)
+        self.plan(1, PLAN)
+        type(self).number += 1
+        self.name = f"Operate{self.number}"
+        self.state = os.path.join(self.folder, "state")
+        os.mkdir(self.state)
+        self.control = os.path.join(self.state, "control")
+        self.embedded = os.path.join(self.folder, "t.refold")
+
+    def plan(self, version, content):
+        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
+            json.dump(content, out)
+
+    def say(self, text):
+        """The control file at once, as a whole."""
+        with open(self.control + ".new", "w", encoding="utf-8") as out:
+            out.write(text)
+        os.rename(self.control + ".new", self.control)
+
+    def rows(self):
+        path = os.path.join(self.folder, "rows.jsonl")
+        with open(path, "w", encoding="utf-8") as out:
+            for n in range(ITEMS):
+                out.write(json.dumps({"Item": {"PK": {"S": f"k{n:03}"}, "SK": {"S": "A"}, "N": {"N": str(n)}}}) + "\n")
+        return path
+
+    def make(self, units=None):
+        """The table, on demand or with so many units provisioned, and its items."""
+        billing = {"BillingMode": "PAY_PER_REQUEST"} if units is None else {
+            "ProvisionedThroughput": {"ReadCapacityUnits": units[0], "WriteCapacityUnits": units[1]}}
+        self.server.call("CreateTable", {
+            "TableName": self.name, "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")], **billing})
+        refold.run("import", self.server.table(self.name), "--from", self.rows(), "--create")
+
+    def apply_options(self, *more):
+        return ["--plans", self.plans, "--state", self.state, "--workers", "1", "--segments", "2", *more]
+
+    def marked(self):
+        return sum("Mark" in item for item in self.server.items(self.name))
+
+    # --- limits
+
+    def test_a_share_needs_something_provisioned(self):
+        self.make()
+        _, err = refold.run("apply", self.server.table(self.name), *self.apply_options("--max-wcu", "50%"), expect=2)
+        self.assertIn("on demand: nothing is provisioned that 50% could be a share of", err)
+        self.assertIn("hint: give a number", err)
+        self.assertEqual(self.marked(), 0)
+        refold.run("apply", self.server.table(self.name), *self.apply_options("--max-wcu", "5000", "--max-rcu", "5000"))
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_share_is_of_what_is_provisioned(self):
+        self.make((1000, 1000))
+        refold.run("apply", self.server.table(self.name), *self.apply_options("--max-wcu", "50%", "--max-rcu", "80%"))
+        self.assertEqual(self.marked(), ITEMS)
+        self.plan(2, {"steps": [{"set": {"Two": 2}}]})
+        refold.run("apply", self.server.table(self.name) + "&max-wcu=50%", *self.apply_options())
+
+    def test_wrong_limits_are_named_before_anything_is_asked(self):
+        _, err = refold.run("apply", "dynamodb:Shop?region=us-east-1&endpoint=http://127.0.0.1:1", *self.apply_options("--max-wcu", "fast"), expect=2)
+        self.assertIn("--max-wcu", err)
+        self.assertIn("found 'fast'", err)
+
+    def test_a_table_in_a_file_has_no_capacity(self):
+        refold.run("import", self.embedded, "--from", self.rows())
+        _, err = refold.run("apply", self.embedded, "--plans", self.plans, "--max-wcu", "5", expect=2)
+        self.assertIn("for tables on a server", err)
+
+    # --- the control file
+
+    def test_nothing_is_read_or_written_while_it_says_pause(self):
+        self.make()
+        self.say("pause  # until the shop is closed\n")
+        with Traffic(self.server) as traffic:
+            run = Run("apply", traffic.table(self.name), *self.apply_options())
+            run.wait_for("control: paused")
+            traffic.wait_for_beats(2)  # the lease is kept
+            self.assertEqual((traffic.writes, traffic.reads), (0, []))
+            self.say("")
+            _, said = run.end()
+            self.assertIn("control: going on", said)
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_run_is_paused_half_way(self):
+        self.make()
+        go = threading.Event()
+        self.addCleanup(go.set)
+        with Traffic(self.server, hold=lambda number: number > 10 and go.wait(WAIT_S)) as traffic:
+            run = Run("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
+            with traffic.changed:
+                self.assertTrue(traffic.changed.wait_for(lambda: traffic.writes > 10, WAIT_S))
+            self.say("pause")
+            run.wait_for("control: paused")
+            go.set()
+            traffic.wait_for_beats(1)
+            before = traffic.writes
+            self.assertLessEqual(before, 20)  # the page that was under way is finished
+            traffic.wait_for_beats(1)
+            self.assertEqual(traffic.writes, before)
+            os.unlink(self.control)
+            run.end()
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_abort_ends_as_a_signal_does(self):
+        self.make()
+        go = threading.Event()
+        self.addCleanup(go.set)
+        with Traffic(self.server, hold=lambda number: number > 10 and go.wait(WAIT_S)) as traffic:
+            run = Run("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
+            with traffic.changed:
+                self.assertTrue(traffic.changed.wait_for(lambda: traffic.writes > 10, WAIT_S))
+            self.say("abort\n")
+            run.wait_for("control: aborted")
+            go.set()
+            _, said = run.end(expect=5)
+            self.assertIn("hint: run the same command again", said)
+            self.assertLess(self.marked(), ITEMS)
+            self.say("")
+            run = Run("apply", traffic.table(self.name), *self.apply_options())
+            run.end()
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_wrong_file_is_told_of_once_and_changes_nothing(self):
+        self.make()
+        self.say("pause\n")
+        with Traffic(self.server) as traffic:
+            run = Run("apply", traffic.table(self.name), *self.apply_options())
+            run.wait_for("control: paused")
+            self.say("max-wcu 50%\n")
+            run.wait_for("on demand: nothing is provisioned that 50% could be a share of")
+            self.say("pause\nmax-wcu 10\nfaster\n")
+            run.wait_for("line 3: 'faster' is no setting")
+            traffic.wait_for_beats(1)
+            self.assertEqual(traffic.writes, 0)  # still paused
+            self.say("max-wcu 4000\n")
+            _, said = run.end()
+        self.assertEqual(said.count("'faster'"), 1, said)
+        self.assertEqual(said.count("could be a share"), 1, said)
+        self.assertIn("control: max-rcu as the options say, max-wcu 4000", said)
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_rollback_is_paused_and_a_dry_run_too(self):
+        self.make()
+        self.say("pause\n")
+        for command, left in ((["apply", "--dry-run"], 4), (["apply"], 0), (["rollback"], 0)):
+            with Traffic(self.server) as traffic:
+                self.say("pause\n")
+                run = Run(command[0], traffic.table(self.name), *self.apply_options(*command[1:]))
+                run.wait_for("control: paused")
+                self.assertEqual(traffic.writes, 0)
+                self.say("")
+                run.end(expect=left)
+        self.assertEqual(self.marked(), 0)
+
+    def test_an_import_is_paused(self):
+        self.make()
+        empty = self.name + "b"
+        with Traffic(self.server) as traffic:
+            self.say("pause\n")
+            run = Run("import", traffic.table(empty), "--create", "--from", self.rows(), "--control", self.control)
+            run.wait_for("control: paused")
+            traffic.wait_for_beats(1)
+            self.assertEqual(traffic.proxy.count("BatchWriteItem"), 0)
+            self.say("")
+            run.end()
+        self.assertEqual(sum(item["PK"]["S"].startswith("k") for item in self.server.items(empty)), ITEMS)
+
+    def test_an_embedded_run_has_its_file_beside_the_table(self):
+        refold.run("import", self.embedded, "--from", self.rows())
+        self.control = self.embedded + "-control"
+        self.say("pause\n")
+        run = Run("apply", self.embedded, "--plans", self.plans)
+        run.wait_for("t.refold-control: paused")
+        self.assertNotIn("Mark", refold.export(self.embedded))
+        self.say("max-wcu 5\n")
+        run.wait_for("for tables on a server")
+        self.say("abort\n")
+        run.end(expect=5)
+        self.say("# nothing\n")
+        refold.run("apply", self.embedded, "--plans", self.plans)
+        self.assertEqual(refold.export(self.embedded).count("Mark"), ITEMS)
+
+    # --- reading
+
+    def test_pages_and_consistency_are_options(self):
+        self.make()
+        self.plan(2, {"steps": [{"set": {"Two": 2}}, {"pass": "again"}, {"set": {"Three": 3}}]})
+        with Traffic(self.server) as traffic:
+            refold.run("apply", traffic.table(self.name), *self.apply_options("--to", "1"))
+            self.assertEqual({(read.get("Limit"), read["ConsistentRead"]) for read in traffic.reads}, {(None, True)})
+            traffic.reads.clear()
+            refold.run("apply", traffic.table(self.name), *self.apply_options("--page-size", "7", "--no-consistent-read"))
+            self.assertEqual({read["Limit"] for read in traffic.reads}, {7})
+            kinds = [read["ConsistentRead"] for read in traffic.reads]
+            self.assertFalse(kinds[0])
+            self.assertTrue(kinds[-1])  # the second pass has to see what the first wrote
+            self.assertEqual(kinds, sorted(kinds))
+        found = self.server.items(self.name)
+        self.assertEqual(sum("Three" in item and "Two" in item for item in found), ITEMS)
+
+
+if __name__ == "__main__":
+    unittest.main()
