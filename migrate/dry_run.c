@@ -157,6 +157,7 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
     move_entries(&rehearsal->view.table, pass.entries, arena);
     out->steps = pass.steps;
     out->step_count = steps;
+    out->sent = store_needs_before(rehearsal->session->store) ? compiled->facts->steps : NULL;
     out->proved = compiled->facts->proved;
     out->colliding = begun.verdicts.count;
     for (size_t i = 0; i < begun.verdicts.step_count; i++) {

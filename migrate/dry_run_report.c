@@ -8,6 +8,15 @@
 
 /* ---------------------------------------------------------------- for people */
 
+static void print_sent(struct invocation *invocation, const struct dry_stage *stage)
+{
+    for (size_t i = 0; stage->sent != NULL && i < stage->step_count; i++) {
+        const struct pass_step *step = &stage->sent[i];
+        (void)fprintf(invocation->out, "  %.*s is %s: %.*s\n", STR_ARG(step->label),
+                      step_class_name(step->class), STR_ARG(step->why));
+    }
+}
+
 static void print_pass(struct invocation *invocation, const struct dry_stage *stage)
 {
     FILE *out = invocation->out;
@@ -15,6 +24,7 @@ static void print_pass(struct invocation *invocation, const struct dry_stage *st
     runner_report_steps(invocation, stage->steps, stage->step_count);
     (void)fprintf(out, "  converges: %s\n",
                   stage->proved ? "proved by the plan's text" : "checked item by item");
+    print_sent(invocation, stage);
     if (stage->colliding > 0) {
         struct str count = report_count(invocation->arena, stage->colliding);
         (void)fprintf(out, "  %.*s items collide\n", STR_ARG(count));
@@ -97,6 +107,11 @@ static void add_pass(cJSON *object, const struct dry_stage *stage)
         cJSON *step = cJSON_CreateObject();
         ledger_json_add_text(step, "label", stage->steps[i].label);
         step_counts_to_json(&stage->steps[i].counts, step);
+        if (stage->sent != NULL) {
+            const char *class = step_class_name(stage->sent[i].class);
+            (void)cJSON_AddStringToObject(step, "class", class);
+            ledger_json_add_text(step, "why", stage->sent[i].why);
+        }
         (void)cJSON_AddItemToArray(steps, step);
     }
     (void)cJSON_AddStringToObject(object, "converges", stage->proved ? "proved" : "checked");

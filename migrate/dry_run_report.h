@@ -6,6 +6,7 @@
 #include "engine/scan/index_check.h"
 #include "migrate/command.h"
 #include "migrate/ledger_record.h"
+#include "plans/pass.h"
 #include "plans/plan.h"
 
 #include <stdbool.h>
@@ -16,10 +17,12 @@ struct dry_stage {
     const struct stage *stage;
     struct ledger_step *steps; /* of a pass */
     size_t step_count;
-    bool proved;         /* the pass converges by its text; else each item was checked */
-    size_t colliding;    /* items that a verdict speaks of */
-    bool merges;         /* puts find their items standing, or meet each other */
-    struct str *samples; /* of a pass: texts for people, or JSON objects */
+    const struct pass_step *sent; /* of a pass on a table behind the DynamoDB API: how its steps'
+                                     writes are sent; else NULL */
+    bool proved;                  /* the pass converges by its text; else each item was checked */
+    size_t colliding;             /* items that a verdict speaks of */
+    bool merges;                  /* puts find their items standing, or meet each other */
+    struct str *samples;          /* of a pass: texts for people, or JSON objects */
     size_t sample_count;
     struct index_counts index; /* of create_index: how items stand to it when it is made */
     struct item_fault *faults; /* item errors, or violations */

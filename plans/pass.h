@@ -37,7 +37,22 @@ MUST_CHECK bool pass_table_init(const struct table_desc *table, const struct sta
 MUST_CHECK bool pass_compile(const struct stage *stage, const struct pass_table *table,
                              struct arena *arena, const struct pass **out, struct error *err);
 
+/* How a step's writes are sent to a table behind the DynamoDB API. */
+enum step_class {
+    CLASS_SERVER_ONLY, /* an update under the step's own where: no reading in between can be stale
+                        */
+    CLASS_COMPUTED,    /* an update under the condition that what it was made from stands */
+    CLASS_MOVE,
+    CLASS_PUT,
+    CLASS_DELETE
+};
+
+/* "server-only", … */
+const char *step_class_name(enum step_class class);
+
 struct pass_step {
+    enum step_class class;
+    struct str why;   /* a clause: "Upper is made from Name" */
     struct str label; /* for reports: its name, or "steps[2]" */
     bool rekeys, puts, deletes, looks_up;
     bool proved;              /* shown to leave alone what the pass has made; else it is tried */
@@ -55,7 +70,7 @@ struct pass_facts {
 const struct pass_facts *pass_facts(const struct pass *pass);
 
 /* What of an item its update was made from: what the conditions of all steps read, and what the
- * values of those that matched read or write.
+ * values of those that matched read or write. Of a server-only step: its where, and what it writes.
  *   outcomes  by step, of the item's result
  *   arena     owns the array; the pass owns the names */
 struct basis pass_basis(const struct pass *pass, const unsigned char *outcomes,

@@ -122,11 +122,16 @@ struct basis pass_basis(const struct pass *pass, const unsigned char *outcomes, 
     struct gathering gathering = {.pass = pass};
     gathering.taken = arena_zero(arena, pass->name_count + 1);
     gathering.names = arena_alloc(arena, (pass->name_count + 1) * sizeof *gathering.names);
+    const struct expr *condition = NULL;
     for (size_t i = 0; i < pass->step_count; i++) {
-        take(&gathering, pass->steps[i].decides);
+        if (pass->facts.steps[i].class == CLASS_SERVER_ONLY) {
+            condition = pass->steps[i].step.where;
+        } else {
+            take(&gathering, pass->steps[i].decides);
+        }
         if (outcomes[i] != STEP_NOT_MATCHED) {
             take(&gathering, pass->steps[i].makes);
         }
     }
-    return (struct basis){gathering.names, gathering.count};
+    return (struct basis){condition, gathering.names, gathering.count};
 }

@@ -387,6 +387,7 @@ static void list_facts(struct pass *pass, struct arena *arena)
             .collision = step->collision,
             .newer = step->newer,
         };
+        steps[i].class = pass_classify(pass, &pass->steps[i], arena, &steps[i].why);
         pass->item_proved = pass->item_proved && proved[i];
         facts->rekeys = facts->rekeys || steps[i].rekeys;
         facts->puts = facts->puts || steps[i].puts;

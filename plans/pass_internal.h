@@ -64,6 +64,10 @@ void step_reads(const struct compiled_step *compiled, expr_visit *visit, void *c
 /* Lists what each step reads and writes, in pass->names and the steps. */
 void pass_list_reads(struct pass *pass, struct compiled_step *steps, struct arena *arena);
 
+/* How the step's writes are sent, and why so. */
+enum step_class pass_classify(const struct pass *pass, const struct compiled_step *compiled,
+                              struct arena *arena, struct str *why);
+
 /* For each step, whether the text alone shows that it leaves alone what the pass has made of an
  * item; shown of all, the pass converges but for what it puts. */
 const bool *pass_prove(const struct pass *pass, struct arena *arena);

@@ -5,6 +5,7 @@
 #define ENGINE_EXPR_EXPR_H
 
 #include "engine/base/arena.h"
+#include "engine/base/buffer.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/item/path.h"
@@ -105,5 +106,24 @@ const struct expr *expr_argument(const struct expr *expr, size_t index);
 /* The conjuncts of a condition joined by AND, flattened, the first `max` of them in `out`; returns
  * how many there are. */
 size_t expr_conjuncts(const struct expr *expr, const struct expr **out, size_t max);
+
+/* --- handing conditions to a server of the DynamoDB API --- */
+
+/* True if a server comes to the same as expr_test() with the condition, on every item, and neither
+ * ever to an error: it compares attributes of the item with texts, numbers and other scalars, by
+ * operators and functions that mean the same in both, and is short enough to stand in an expression
+ * with others. What is not certain is not pushable (size(), sets, documents, empty texts). */
+bool expr_is_pushable(const struct expr *expr);
+
+/* Where attribute names and values go: each writes the placeholder that stands for it. */
+struct expr_sink {
+    void (*name)(void *context, struct str name, struct buffer *out);
+    void (*value)(void *context, struct value value, struct buffer *out);
+    void *context;
+};
+
+/* Writes a pushable condition as it may stand beside AND and OR in a ConditionExpression or
+ * FilterExpression; returns how many operators and functions it has (API: 300 an expression). */
+size_t expr_push(const struct expr *expr, const struct expr_sink *sink, struct buffer *out);
 
 #endif

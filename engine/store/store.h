@@ -11,6 +11,7 @@
 #include "engine/base/buffer.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
+#include "engine/expr/expr.h"
 #include "engine/item/key.h"
 #include "engine/item/value.h"
 #include "engine/store/store_limit.h"
@@ -121,6 +122,7 @@ enum write_kind {
 /* What of an item an update was made from: it applies to an item that may have changed otherwise.
  * A store may ask for more. */
 struct basis {
+    const struct expr *condition; /* it still holds; pushable, or NULL: none */
     const struct str *names; /* attributes, the missing too; NULL: the whole item. Borrowed from
                                 what outlives the commit, the array itself is copied */
     size_t count;

@@ -74,7 +74,7 @@ class Push(unittest.TestCase):
 
     def change(self, key, name, value):
         self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET #a = :v",
-                                        "ExpressionAttributeNames": {"#a": name}, "ExpressionAttributeValues": {":v": {"S": value}}})
+                                        "ExpressionAttributeNames": {"#a": name}, "ExpressionAttributeValues": {":v": value}})
 
     def assert_same(self):
         self.assertEqual(*(sorted(refold.export(table).splitlines()) for table in (self.table, self.embedded)))
@@ -87,7 +87,7 @@ class Push(unittest.TestCase):
             key = request.get("Key")
             if operation == "UpdateItem" and key["PK"]["S"].startswith("CUSTOMER#") and key["PK"]["S"] not in changed:
                 changed.add(key["PK"]["S"])
-                self.change(key, name, value)
+                self.change(key, name, {"S": value})
 
         return before
 
@@ -131,7 +131,7 @@ class Push(unittest.TestCase):
             request = json.loads(body)
             if operation == "UpdateItem" and request["Key"]["PK"]["S"] == "CUSTOMER#1" and not lost:
                 lost.append(request)
-                self.change(request["Key"], "Name", "Grace")
+                self.change(request["Key"], "Name", {"S": "Grace"})
                 return False
             return None
 
@@ -150,6 +150,57 @@ class Push(unittest.TestCase):
         self.assert_same()
         for request in self.of("UpdateItem"):
             self.assertEqual(set(request["ExpressionAttributeNames"].values()), {"PK", "Upper", "Name"})
+
+    CLOSE = {"steps": [{"name": "closed", "where": "begins_with(SK, 'ORDER#') AND Total >= 0 AND NOT Status IN ('done', 'lost')",
+                        "set": {"Closed": True, "Status": "closed"}, "remove": ["OrderDate"]}]}
+
+    def numbered(self, count):
+        for one in orders(count):
+            if "Total" in one:
+                one["Total"] = {"N": one["Total"]["S"]}
+            yield one
+
+    def test_constants_are_written_under_the_plans_own_condition(self):
+        """Who changes what the where reads costs nothing while it holds, and is heard when it does not."""
+        self.load(self.numbered(4))
+        self.plan(1, self.CLOSE)
+        for total, requests, closed in (("7", 1, True), ("-1", 1, False)):
+            changed = []
+
+            def before(operation, request):
+                if operation == "UpdateItem" and request["Key"]["SK"]["S"].startswith("ORDER#") and not changed:
+                    changed.append(request["Key"])
+                    self.change(request["Key"], "Total", {"N": total})
+
+            self.sent = []
+            self.apply(before)
+            found = refold.items(self.table)[changed[0]["PK"]["S"], changed[0]["SK"]["S"]]
+            self.assertEqual(("Closed" in found, str(found["Total"])), (closed, total))
+            self.assertEqual(sum(request["Key"] == changed[0] for request in self.of("UpdateItem")), requests)
+            refold.run("rollback", self.table, "--plans", self.plans, "--state", os.path.join(self.folder, "state"))
+            self.assertFalse(any("Closed" in one for one in refold.items(self.table).values()))
+
+    def test_server_only_ends_in_the_same_items(self):
+        self.load(self.numbered(6))
+        self.plan(1, self.CLOSE)
+        self.assertEqual(self.apply(), self.apply_embedded())
+        self.assert_same()
+        self.assertIn("IN (:", self.of("UpdateItem")[0]["ConditionExpression"])
+
+    def test_a_dry_run_says_how_steps_are_sent(self):
+        self.load(orders(1))
+        self.plan(1, {"steps": [*UPPER["steps"], {"pass": "apart"}, *self.CLOSE["steps"],
+                                {"pass": "apart"}, {"name": "mail", "where": "SK = 'PROFILE'", "rekey": {"PK": "MAIL#${Email}"}}]})
+        options = ["--plans", self.plans, "--dry-run"]
+        out, _ = refold.run("apply", self.table, *options, expect=4)
+        for line in ("upper is computed: Upper is made from Name", "closed is server-only: constants under its own where",
+                     "mail is move: its key changes (a transaction)"):
+            self.assertIn(line, out)
+        report = json.loads(refold.run("apply", self.table, *options, "--format", "json", expect=4)[0])
+        steps = [step for stage in report["plans"][0]["stages"] for step in stage["steps"]]
+        self.assertEqual([step["class"] for step in steps], ["computed", "server-only", "move"])
+        self.assertEqual(steps[0]["why"], "Upper is made from Name")
+        self.assertNotIn("server-only", refold.run("apply", self.embedded, *options, expect=4)[0])
 
 
 if __name__ == "__main__":

@@ -268,6 +268,22 @@ static bool add_differences(struct composer *composer, const struct change *chan
     return true;
 }
 
+static void push_name(void *context, struct str name, struct buffer *out)
+{
+    buffer_format(out, "#%u", compose_name(context, name));
+}
+
+static void push_value(void *context, struct value value, struct buffer *out)
+{
+    buffer_format(out, ":%u", compose_value(context, value));
+}
+
+static size_t push(struct composer *composer, const struct expr *condition)
+{
+    struct expr_sink sink = {push_name, push_value, composer};
+    return expr_push(condition, &sink, &composer->condition);
+}
+
 /* What it was made from and does not change; the key is what the item stands under. */
 static void add_basis(struct composer *composer, const struct key_schema *keys,
                       const struct change *change)
@@ -286,6 +302,10 @@ bool compose_change(struct composer *composer, const struct key_schema *keys,
                     const struct change *change)
 {
     compose_exists(composer, keys, true);
+    if (change->basis.condition != NULL) {
+        buffer_add(&composer->condition, STR(" AND "));
+        composer->condition_operators += 1 + (unsigned)push(composer, change->basis.condition);
+    }
     if (!add_differences(composer, change)) {
         return false;
     }

@@ -168,6 +168,18 @@ static bool has_stood(const struct flight *flight, const struct step *step, stru
     return parts ? has_changed(step, found, step->item) : is_as(step, found, step->item);
 }
 
+/* What the condition asked for is so after all. */
+static bool has_held(const struct flight *flight, const struct step *step, struct value found)
+{
+    const struct expr *condition = step->basis.condition;
+    struct expr_scope scope = {.item = found};
+    struct error none;
+    bool holds = true;
+    return is_as(step, found, step->before) &&
+           (condition == NULL ||
+            (expr_test(condition, &scope, flight->arena, &holds, &none) && holds));
+}
+
 static bool decide_source(struct flight *flight, struct value found, struct error *err)
 {
     const struct step *step = &flight->steps[flight->at];
@@ -176,7 +188,7 @@ static bool decide_source(struct flight *flight, struct value found, struct erro
                                              : !is_gone && has_stood(flight, step, found);
     if (stands) {
         step_stands(flight);
-    } else if (!is_gone && is_as(step, found, step->before)) {
+    } else if (!is_gone && has_held(flight, step, found)) {
         return try_loosely(flight, err);
     } else {
         step_fails(flight, OUTCOME_STALE);

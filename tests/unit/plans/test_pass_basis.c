@@ -22,7 +22,8 @@ static const struct {
      "A N SK U"},
     {"of a step that does not match, only its where",
      "{\"where\": \"N = 2\", \"set\": {\"A\": \"${B}\"}}, {\"set\": {\"C\": \"${D}\"}}", "C D N"},
-    {"nothing but what is written", "{\"set\": {\"A\": 1}}", "A"},
+    {"of constants under their own where, what is written",
+     "{\"where\": \"B = 1\", \"set\": {\"A\": 1}, \"remove\": [\"C\"]}", "A C if B = 1"},
 };
 
 static int compare(const void *a, const void *b)
@@ -49,6 +50,10 @@ START_TEST(pass_basis_is_as_the_table_says)
     qsort(names, basis.count, sizeof *names, compare);
     for (size_t i = 0; i < basis.count; i++) {
         all = arena_format(arena, "%.*s%s%.*s", STR_ARG(all), i == 0 ? "" : " ", STR_ARG(names[i]));
+    }
+    if (basis.condition != NULL) {
+        struct str condition = expr_print(basis.condition, arena);
+        all = arena_format(arena, "%.*s if %.*s", STR_ARG(all), STR_ARG(condition));
     }
     ck_assert_msg(str_equal(all, (struct str){bases[_i].names, strlen(bases[_i].names)}),
                   "%s: %.*s", bases[_i].says, STR_ARG(all));

@@ -70,7 +70,7 @@ START_TEST(a_change_is_written_as_the_table_says)
     struct value after = item_of(changes[_i].after, arena);
     compose_begin(&composer, STR("T"));
     struct str names[BASIS_MAX];
-    struct change change = {before, after, {NULL, 0}, changes[_i].loose};
+    struct change change = {before, after, {.count = 0}, changes[_i].loose};
     for (; changes[_i].basis != NULL && changes[_i].basis[change.basis.count] != '\0';
          change.basis.count++) {
         names[change.basis.count] = (struct str){&changes[_i].basis[change.basis.count], 1};
@@ -80,6 +80,31 @@ START_TEST(a_change_is_written_as_the_table_says)
     expect(&composer.condition, changes[_i].condition, changes[_i].says);
     expect(&composer.set, changes[_i].set, changes[_i].says);
     expect(&composer.remove, changes[_i].remove, changes[_i].says);
+    composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
+START_TEST(an_update_may_hang_on_a_condition)
+{
+    struct arena *arena = arena_new();
+    struct composer composer = {.name_count = 0};
+    struct expr_parsed parsed = {0};
+    struct error err = {0};
+    struct str names[] = {STR("X"), STR("Y")};
+    ck_assert(expr_parse(STR("A = 'a' OR B > 1"), NULL, arena, &parsed, &err));
+    struct change change = {
+        item_of(ITEM(",\"A\":{\"S\":\"a\"},\"Y\":{\"S\":\"y\"}"), arena),
+        item_of(ITEM(",\"A\":{\"S\":\"a\"},\"X\":{\"S\":\"x\"},\"Y\":{\"S\":\"y\"}"), arena),
+        {parsed.expr, names, 2},
+        false};
+    compose_begin(&composer, STR("T"));
+    ck_assert(compose_change(&composer, &keys, &change));
+    expect(&composer.condition,
+           "attribute_exists(#0) AND (#1 = :0 OR #2 > :1) AND attribute_not_exists(#3) AND #4=:3",
+           "what it writes must be as it was");
+    expect(&composer.set, "#3=:2", "the new attribute");
+    ck_assert_uint_eq(composer.condition_operators, 9);
     composer_free(&composer);
     arena_free(arena);
 }
@@ -105,7 +130,7 @@ START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
     ck_assert_uint_le(composer.condition_operators, 300);
     ck_assert_uint_gt(composer.condition_operators, 290);
     compose_begin(&composer, STR("T"));
-    struct change change = {item_of(ITEM(""), arena), item, {NULL, 0}, false};
+    struct change change = {item_of(ITEM(""), arena), item, {.count = 0}, false};
     ck_assert(!compose_change(&composer, &keys, &change));
     composer_free(&composer);
     arena_free(arena);
@@ -134,6 +159,7 @@ int main(void)
     TCase *expressions = tcase_create("expressions");
     tcase_add_loop_test(expressions, a_change_is_written_as_the_table_says, 0,
                         sizeof changes / sizeof *changes);
+    tcase_add_test(expressions, an_update_may_hang_on_a_condition);
     tcase_add_test(expressions, a_wide_item_is_compared_as_far_as_an_expression_goes);
     tcase_add_test(expressions, an_item_is_unchanged_without_what_others_have);
     suite_add_tcase(suite, expressions);

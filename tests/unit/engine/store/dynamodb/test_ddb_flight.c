@@ -16,7 +16,8 @@ static const char *const item_texts[] = {
 };
 
 /* A write is its kind and items: "U ab" updates a to b, "P -b" puts b, "D a-", "M am"; a '!' behind
- * it overwrites; behind an update stand the attributes that it was made from, '.' for none. A
+ * it overwrites; behind an update stands the attribute that it was made from, or '.' for none,
+ * or '?' for none but the condition Y = 'y'. A
  * script has one step a request: the operation that is expected, and the reply:
  * '=' OK, '?' OK after a reply that was lost, 'x' a failed condition, 'y' one after a lost reply,
  * 'X' a cancelled transaction, 'Y' one after a lost reply, 'u' an unknown operation; of a GetItem,
@@ -44,6 +45,8 @@ static const struct {
      {"U ab."},
      {"UpdateItemxd", "UpdateItem="},
      OUTCOME_APPLIED},
+    {"the plan's condition does not hold any more", {"U ab?"}, {"UpdateItemxa"}, OUTCOME_STALE},
+    {"or does after all", {"U ab?"}, {"UpdateItemxd", "UpdateItem="}, OUTCOME_APPLIED},
     {"a condition that holds after all is tried again",
      {"U ab"},
      {"UpdateItemxa", "UpdateItem="},
@@ -147,7 +150,12 @@ static struct write write_of(const char *text, const struct key_schema *keys, st
     struct error err = {0};
     if (text[0] == 'U' && text[4] != '\0') {
         static const struct str y = STR_INIT("Y");
-        write.basis = (struct basis){&y, text[4] == '.' ? 0 : 1};
+        write.basis = (struct basis){NULL, &y, text[4] == 'Y' ? 1 : 0};
+    }
+    if (text[4] == '?') {
+        struct expr_parsed parsed = {0};
+        ck_assert(expr_parse(STR("Y = 'y'"), NULL, arena, &parsed, &err));
+        write.basis.condition = parsed.expr;
     }
     write.kind = text[0] == 'U'   ? WRITE_UPDATE
                  : text[0] == 'P' ? WRITE_PUT
