@@ -3,92 +3,18 @@
 
 Tables lie on dynalite; between it and refold stands a stub that checks signatures and misbehaves as the case says. Dynalite
 differs from DynamoDB: it has no transactions and no UpdateTable for indexes, and does not tell the item that failed a condition."""
-import json
 import os
-import shutil
 import signal
-import signal
-import subprocess
 import sys
-import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
-import ddb_stub  # noqa: E402
 import refold  # noqa: E402
+from api_case import Case, is_ours, item  # noqa: E402
 from ddb_stub import failure  # noqa: E402
-
-KEY_ID, (SECRET, _) = next(iter(ddb_stub.KEYS.items()))
-ENVIRONMENT = {**ddb_servers.ENVIRONMENT, "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET}
-
-
-def item(partition, sort="A", **attributes):
-    return {"PK": {"S": partition}, "SK": {"S": sort}, **attributes}
-
-
-def is_ours(request):
-    return b"__refold#" in request.raw
-
-
-class Case(unittest.TestCase):
-    """A table of its own on a server that all share, plans, and a stub between."""
-
-    kind = "dynalite"
-
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ENVIRONMENT)
-        cls.server = ddb_servers.Server(cls.kind)
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-case-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
-        type(self).number += 1
-        self.name = f"Case{self.number}"
-        self.table = self.server.table(self.name)
-        self.embedded = os.path.join(self.folder, "t.refold")
-        self.options = ["--plans", self.plans, "--state", os.path.join(self.folder, "state")]
-
-    def stub(self, answer=lambda request: None, **options):
-        return ddb_stub.Stub(ddb_stub.relay(self.server, answer), **options)
-
-    def through(self, stub, name=None):
-        return f"dynamodb:{name or self.name}?endpoint={stub.url}&region=us-east-1"
-
-    def lines(self, items):
-        path = os.path.join(self.folder, "rows.jsonl")
-        with open(path, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"Item": one}) + "\n" for one in items)
-        return path
-
-    def load(self, *items, tables=None):
-        for table in tables or (self.table,):
-            refold.run("import", table, "--from", self.lines(items), "--create")
-
-    def plan(self, version, *steps):
-        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
-            json.dump({"steps": list(steps)}, out)
-
-    def apply(self, table, *more, expect=0):
-        return refold.run("apply", table, *self.options, *more, expect=expect)
-
-    def start(self, *arguments):
-        return subprocess.Popen([refold.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def start_apply(self, table, *more):
-        return self.start("apply", table, *self.options, *more)
-
-    def raw(self, name=None):
-        """Items in DynamoDB JSON by (PK, SK), without control records."""
-        found = [one for one in self.server.items(name or self.name) if not one["PK"]["S"].startswith("__refold#")]
-        return {(one["PK"]["S"], one["SK"]["S"]): one for one in found}
 
 
 class Scans(Case):
@@ -253,6 +179,161 @@ class Scans(Case):
             out, _ = self.apply(self.through(stub), "--sweep")
         self.assertIn(f"swept, {left} written", out)
         self.assertEqual(self.raw(), {})
+
+
+class Unprocessed:
+    """A server that leaves batched writes undone as a list says, call by call: so many of each, from its front."""
+
+    def __init__(self, case, counts, stop=None):
+        self.case, self.counts, self.stop = case, list(counts), stop
+        self.sent, self.done, self.left = [], [], 0
+        self.lock = threading.Lock()
+
+    def __call__(self, request):
+        if request.operation != "BatchWriteItem":
+            return None
+        with self.lock:
+            (name, actions), = request.body["RequestItems"].items()
+            left = self.counts.pop(0) if self.counts else 0
+            self.left += len(actions[:left])
+            self.sent += map(self.key, actions)
+            self.done += map(self.key, actions[left:])
+        if actions[left:]:
+            self.case.server.call("BatchWriteItem", {"RequestItems": {name: actions[left:]}})
+        if self.stop:
+            self.stop()
+        return {"UnprocessedItems": {name: actions[:left]} if actions[:left] else {}}
+
+    @staticmethod
+    def key(action):
+        (kind, what), = action.items()
+        return kind, (what.get("Item") or what.get("Key"))["PK"]["S"]
+
+
+class Writes(Case):
+    def test_wr_1_unprocessed_items_are_sent_again_and_only_they(self):
+        """All of the first two calls, then 24, then 1; 60 items in batches of 25."""
+        server = Unprocessed(self, [25, 25, 24, 1])
+        with self.stub(server) as stub:
+            refold.run("import", self.through(stub), "--from", self.lines(item(f"k{n}") for n in range(60)), "--create")
+        wanted = sorted(("PutRequest", f"k{n}") for n in range(60))
+        self.assertEqual(sorted(server.done), wanted)
+        self.assertEqual(len(server.sent), 60 + server.left)
+        self.assertEqual(len(self.raw()), 60)
+
+    def test_wr_1_unprocessed_deletes_are_sent_again(self):
+        """An import that the server refuses half way leaves the table empty, as it was."""
+        server = Unprocessed(self, [25, 25, 24, 1])
+
+        def answer(request):
+            if b"PutRequest" not in request.raw:
+                return server(request)
+            return failure("ValidationException", "no") if b'"k59"' in request.raw else None
+
+        with self.stub(answer) as stub:
+            refold.run("import", self.through(stub), "--from", self.lines(item(f"k{n}") for n in range(60)), "--create", expect=(1, 3))
+        self.assertEqual({kind for kind, _ in server.sent}, {"DeleteRequest"})
+        self.assertGreater(server.left, 25)
+        self.assertEqual(len(server.sent), len(server.done) + server.left)
+        self.assertEqual(self.raw(), {})
+
+    def test_wr_1_a_stop_loses_no_unprocessed_item(self):
+        """The signal comes while a 200 that leaves all undone is under way; the same command starts again."""
+        running = []
+        server = Unprocessed(self, [25] * 1000, lambda: running[0].send_signal(signal.SIGINT))
+        rows = self.lines(item(f"k{n}") for n in range(60))
+        with self.stub(server) as stub:
+            running.append(self.start("import", self.through(stub), "--from", rows, "--create"))
+            _, err = running[0].communicate()
+        self.assertEqual(running[0].returncode, 5, err)
+        refold.run("import", self.table, "--from", rows)
+        self.assertEqual(len(self.raw()), 60)
+
+    def outsider_deletes(self, partition, run):
+        """Runs a command; just before its write of that item comes through, the item goes. What it said."""
+        gone = []
+
+        def answer(request):
+            key = request.body.get("Key", {}).get("PK", {}).get("S")
+            if request.operation in ddb_servers.WRITES and key == partition and not gone:
+                gone.append(key)
+                self.server.call("DeleteItem", {"TableName": self.name, "Key": request.body["Key"]})
+
+        with self.stub(answer) as stub:
+            said = run(self.through(stub))
+        self.assertEqual(gone, [partition])
+        return said
+
+    def test_wr_3_a_deleted_item_stays_deleted(self):
+        self.load(*[item(f"k{n}", Old={"S": "x"}) for n in range(8)])
+        self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
+        out, _ = self.outsider_deletes("k3", self.apply)
+        self.assertIn("        7        7          0        0       0", out)
+        self.plan(2, {"where": "attribute_exists(Old)", "remove": ["Old"]})
+        self.outsider_deletes("k4", self.apply)
+        self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k5", "k6", "k7"])
+        self.assertTrue(all("New" in one and "Old" not in one for one in self.raw().values()))
+        out, _ = self.outsider_deletes("k5", lambda table: refold.run("rollback", table, *self.options, "--to", "0", expect=(0, 3)))
+        self.assertIn("PK='k5'", out)
+        self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k6", "k7"])
+        self.assertTrue(all("Old" in one and "New" not in one for one in self.raw().values()))
+
+
+class Values(Case):
+    def permuted(self, value):
+        """Every set in another order, with numbers spelled in another way, at any depth."""
+        kind, content = next(iter(value.items()))
+        if kind == "M":
+            return {"M": {name: self.permuted(member) for name, member in content.items()}}
+        if kind == "L":
+            return {"L": [self.permuted(member) for member in content]}
+        if kind == "NS":
+            return {"NS": [self.spelled(number) for number in reversed(content)]}
+        if kind == "N":
+            return {"N": self.spelled(content)}
+        return {kind: list(reversed(content))} if kind in ("SS", "BS") else value
+
+    @staticmethod
+    def spelled(number):
+        return f"{number}.0" if "." not in number else f"{float(number) * 10:g}E-1"
+
+    def permute_reply(self, request):
+        """Of reads, in every second reply."""
+        if request.operation not in ("Scan", "Query", "GetItem", "BatchGetItem") or is_ours(request):
+            return None
+        reply = self.server.call(request.operation, request.body)
+        if request.number % 2:
+            return reply
+
+        def change(one):
+            return {name: one[name] if name in ("PK", "SK", "refold_value") else self.permuted(one[name]) for name in one}
+        if "Items" in reply:
+            reply["Items"] = list(map(change, reply["Items"]))
+        if "Item" in reply:
+            reply["Item"] = change(reply["Item"])
+        for name in reply.get("Responses", {}):
+            reply["Responses"][name] = list(map(change, reply["Responses"][name]))
+        return reply
+
+    def test_dv_1_permuted_sets_are_equal(self):
+        """A finished plan and an import write nothing again, and verify finds nothing, whatever order sets come in."""
+        sets = {"Ss": {"SS": ["a", "b", "c"]}, "Ns": {"NS": ["1", "20", "3"]}, "Bs": {"BS": ["AQ==", "Ag=="]}}
+        rows = [item(f"k{n}", N={"N": "20"}, Deep={"L": [{"M": sets}]}, **sets) for n in range(20)]
+        self.load(*rows)
+        self.plan(1, {"where": "attribute_exists(Ns)", "set": {"Copy": "${Deep}", "Union": "${set(1, 2)}"}})
+        path = self.lines(rows)
+        with self.stub(self.permute_reply) as stub:
+            table = self.through(stub)
+            refold.run("import", table, "--from", path)
+            self.apply(table)
+            self.assertIn("0 findings", refold.run("verify", table)[0])
+            before = len(stub.requests)
+            self.plan(2, {"name": "again", "where": "attribute_exists(Ns)", "set": {"Copy": "${Deep}", "Union": "${set(2, 1)}"}})
+            self.apply(table)
+            out, _ = self.apply(table, "--sweep", "--from", "1")
+            writes = [request for request in stub.requests[before:] if request.operation in ddb_servers.WRITES and not is_ours(request)]
+            self.assertEqual(writes, [])
+            self.assertIn("0 written", out)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Private servers that speak DynamoDB's protocol, for tests: dynalite and moto, as scripts/install-servers installs them.
+"""Private servers that speak DynamoDB's protocol, for tests: dynalite, moto and dynoxide, as scripts/install-servers installs them.
 
 dynalite has neither transactions nor UpdateTable for indexes, and does not tell the item that a condition met;
-moto has all of them, and checks no signature.
+moto has all of them, and checks no signature; dynoxide comes closest to DynamoDB, and is fast enough to measure against.
 """
 import contextlib
 import http.client
@@ -19,6 +19,7 @@ COMMANDS = {
     "dynalite": ["node", os.path.join(SERVERS, "node_modules", "dynalite", "cli.js"), "--host", "127.0.0.1",
                  "--createTableMs", "0", "--updateTableMs", "0", "--deleteTableMs", "0", "--port"],
     "moto": [os.path.join(SERVERS, "python", "bin", "moto_server"), "-H", "127.0.0.1", "-p"],
+    "dynoxide": [os.path.join(SERVERS, "dynoxide", "bin", "dynoxide"), "--log", "quiet", "--port"],
 }
 START_SECONDS = 60
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKIDTESTS00001234", "AWS_SECRET_ACCESS_KEY": "not-a-secret", "AWS_REGION": "us-east-1",

@@ -1,0 +1,83 @@
+"""What tests of tables behind the DynamoDB API begin with: a server, a table of its own for each test, and a stub between
+that checks signatures and misbehaves as the test says."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import ddb_servers
+import ddb_stub
+import refold
+
+KEY_ID, (SECRET, _) = next(iter(ddb_stub.KEYS.items()))
+ENVIRONMENT = {**ddb_servers.ENVIRONMENT, "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET}
+
+
+def item(partition, sort="A", **attributes):
+    return {"PK": {"S": partition}, "SK": {"S": sort}, **attributes}
+
+
+def is_ours(request):
+    """It is about control records."""
+    return b"__refold#" in request.raw
+
+
+class Case(unittest.TestCase):
+    """A table of its own on a server that all share, plans, and a stub between."""
+
+    kind = "dynalite"
+
+    @classmethod
+    def setUpClass(cls):
+        os.environ.update(ENVIRONMENT)
+        cls.server = ddb_servers.Server(cls.kind)
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.number = 0
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="refold-case-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.plans = os.path.join(self.folder, "plans")
+        os.mkdir(self.plans)
+        type(self).number += 1
+        self.name = f"Case{self.number}"
+        self.table = self.server.table(self.name)
+        self.embedded = os.path.join(self.folder, "t.refold")
+        self.options = ["--plans", self.plans, "--state", os.path.join(self.folder, "state")]
+
+    def stub(self, answer=lambda request: None, **options):
+        return ddb_stub.Stub(ddb_stub.relay(self.server, answer), **options)
+
+    def through(self, stub, name=None):
+        return f"dynamodb:{name or self.name}?endpoint={stub.url}&region=us-east-1"
+
+    def lines(self, items):
+        path = os.path.join(self.folder, "rows.jsonl")
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(json.dumps({"Item": one}) + "\n" for one in items)
+        return path
+
+    def load(self, *items, tables=None):
+        for table in tables or (self.table,):
+            refold.run("import", table, "--from", self.lines(items), "--create")
+
+    def plan(self, version, *steps):
+        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
+            json.dump({"steps": list(steps)}, out)
+
+    def apply(self, table, *more, **options):
+        return refold.run("apply", table, *self.options, *more, **options)
+
+    def start(self, *arguments):
+        return subprocess.Popen([refold.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def start_apply(self, table, *more):
+        return self.start("apply", table, *self.options, *more)
+
+    def raw(self, name=None):
+        """Items in DynamoDB JSON by (PK, SK), without control records."""
+        found = [one for one in self.server.items(name or self.name) if not one["PK"]["S"].startswith("__refold#")]
+        return {(one["PK"]["S"], one["SK"]["S"]): one for one in found}
