@@ -6,6 +6,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+import test_api_intents  # noqa: E402
 import test_api_store_moto  # noqa: E402
 
 
@@ -13,7 +14,11 @@ class Dynoxide(test_api_store_moto.Moto):
     kind = "dynoxide"
 
 
-del test_api_store_moto.Moto  # unittest runs what it finds here
+class DynoxideIntents(test_api_intents.Intents):
+    kind = "dynoxide"
+
+
+del test_api_store_moto.Moto, test_api_intents.Intents, test_api_intents.Halves  # unittest runs what it finds here
 
 if __name__ == "__main__":
     unittest.main()

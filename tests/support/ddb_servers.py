@@ -124,7 +124,7 @@ class Proxy:
     def __enter__(self):
         self.httpd = Listener(("127.0.0.1", 0), self._handler())
         self.port = self.httpd.server_address[1]
-        threading.Thread(target=self.httpd.serve_forever, daemon=True).start()
+        threading.Thread(target=self.httpd.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_):

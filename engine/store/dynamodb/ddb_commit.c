@@ -1,4 +1,5 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
+#include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/undo/undo.h"
 
@@ -152,66 +153,124 @@ static bool correct_undo(const struct wave *wave, struct error *err)
 
 /* ---------------------------------------------------------------- a wave */
 
-/* The first move tells whether the server has transactions: until then the others wait. */
-static bool must_wait(const struct ddb_store *store, const struct flight *flight, bool *trying)
+static bool has_move(const struct effect *effect)
 {
-    bool is_move = flight->phase == PHASE_WRITE && flight->steps[flight->at].kind == WRITE_MOVE;
-    if (!is_move || store->transactions != TRANSACTIONS_UNKNOWN) {
-        return false;
+    for (size_t i = 0; i < effect->count; i++) {
+        if (effect->writes[i].kind == WRITE_MOVE) {
+            return true;
+        }
     }
-    bool waits = *trying;
-    *trying = true;
-    return waits;
+    return false;
 }
 
-/* One request of each flight that is not done. */
-static bool run_round(const struct wave *wave, bool *more, struct error *err)
+static bool is_any_move(const struct wave *wave)
+{
+    for (size_t i = 0; i < wave->count; i++) {
+        if (has_move(&wave->effects[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An empty transaction is refused in one way by a server that has them, in another by one that does
+ * not know them. */
+static bool find_transactions(const struct wave *wave, struct error *err)
 {
     struct ddb_store *store = wave->store;
-    struct ddb_request *requests = arena_alloc(wave->arena, (wave->count + 1) * sizeof *requests);
-    struct flight **flying = arena_alloc(wave->arena, (wave->count + 1) * sizeof *flying);
+    if (store->transactions != TRANSACTIONS_UNKNOWN || !is_any_move(wave)) {
+        return true;
+    }
+    struct ddb_asking asking = ddb_asking_of(store, wave->arena);
+    struct ddb_request request = {.operation = "TransactWriteItems",
+                                  .body = STR("{\"TransactItems\":[]}")};
+    if (!answer_calls(&asking, &request, 1, err)) {
+        return false;
+    }
+    bool lacking = request.reply == DDB_ERROR && str_begins(request.type, STR("UnknownOperation"));
+    store->transactions = lacking ? TRANSACTIONS_LACKING : TRANSACTIONS_THERE;
+    if (lacking) {
+        ddb_say(store, "the server has no transactions: a move is a put, and then a delete");
+    }
+    return true;
+}
+
+/* Flights under way together. */
+struct round {
+    struct ddb_store *store;
+    struct flight *flights;
+    size_t count;
+    struct arena *arena;
+    bool may_delete; /* it is durable that items may be deleted after what was put for them */
+    size_t waiting;  /* out: for that */
+    size_t sent;     /* out */
+};
+
+/* One request of each flight that is not done. */
+static bool run_round(struct round *round, struct error *err)
+{
+    struct ddb_store *store = round->store;
+    struct ddb_request *requests = arena_alloc(round->arena, (round->count + 1) * sizeof *requests);
+    struct flight **flying = arena_alloc(round->arena, (round->count + 1) * sizeof *flying);
     size_t count = 0;
-    bool trying = false;
-    *more = false;
-    for (size_t i = 0; i < wave->count; i++) {
-        struct flight *flight = &wave->flights[i];
-        if (flight->phase == PHASE_DONE) {
+    round->waiting = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        struct flight *flight = &round->flights[i];
+        if (!round->may_delete && flight_is_to_delete(flight)) {
+            round->waiting++;
             continue;
         }
-        *more = true;
-        if (must_wait(store, flight, &trying)) {
-            continue;
-        }
-        flight_compose(store, flight, wave->arena, &requests[count]);
+        flight_compose(store, flight, round->arena, &requests[count]);
         if (requests[count].operation != NULL) {
             flying[count++] = flight;
         }
     }
-    struct ddb_asking asking = ddb_asking_of(store, wave->arena);
+    round->sent = count;
+    struct ddb_asking asking = ddb_asking_of(store, round->arena);
     if (count > 0 && (!lease_check(store, err) || !answer_calls(&asking, requests, count, err))) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!flight_answer(store, flying[i], &requests[i], wave->arena, err)) {
+        if (!flight_answer(store, flying[i], &requests[i], round->arena, err)) {
             return false;
         }
     }
     return true;
 }
 
+/* Only deletes are left: from here on nothing tells ours from another's. */
+static bool begin_deletes(struct round *round, struct error *err)
+{
+    round->may_delete = true;
+    return intent_write(round->store, round->flights, round->count, INTENT_OWN, err);
+}
+
+bool flights_run(struct ddb_store *store, struct flight *flights, size_t count, struct arena *arena,
+                 struct error *err)
+{
+    struct round round = {store, flights, count, arena, false, 0, 0};
+    bool ok = true;
+    do {
+        ok = run_round(&round, err) &&
+             (round.sent > 0 || round.waiting == 0 || begin_deletes(&round, err));
+    } while (ok && (round.sent > 0 || round.waiting > 0));
+    return ok;
+}
+
 static bool run_wave(struct wave *wave, struct error *err)
 {
+    if (!find_transactions(wave, err)) {
+        return false;
+    }
     wave->flights = arena_alloc(wave->arena, (wave->count + 1) * sizeof *wave->flights);
     for (size_t i = 0; i < wave->count; i++) {
         flight_begin(wave->store, &wave->effects[i], wave->batch->arena, wave->arena,
                      &wave->flights[i]);
     }
-    bool more = true;
-    bool ok = read_standing(wave, err) && log_undo(wave, err);
-    while (ok && more) {
-        ok = run_round(wave, &more, err);
-    }
-    return ok && correct_undo(wave, err);
+    return read_standing(wave, err) && log_undo(wave, err) &&
+           intent_write(wave->store, wave->flights, wave->count, INTENT_PUTS, err) &&
+           flights_run(wave->store, wave->flights, wave->count, wave->arena, err) &&
+           correct_undo(wave, err);
 }
 
 static bool run_waves(struct ddb_store *store, struct batch *batch, struct arena *arena,
@@ -258,7 +317,7 @@ bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
                          STR_ARG(store->target.table));
     }
     struct arena *arena = arena_new();
-    bool ok = run_waves(store, batch, arena, err);
+    bool ok = run_waves(store, batch, arena, err) && intent_forget(store, err);
     arena_free(arena);
     return ok && (is_any_stale(batch) || control_commit(store, batch, err));
 }

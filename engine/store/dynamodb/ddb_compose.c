@@ -317,6 +317,20 @@ bool compose_change(struct composer *composer, const struct key_schema *keys,
     return true;
 }
 
+void compose_addition_of(struct composer *composer, const struct key_schema *keys,
+                         struct value added)
+{
+    compose_exists(composer, keys, true);
+    struct value_iter iter = value_members(added);
+    struct attribute at;
+    while (value_next(&iter, &at)) {
+        unsigned name = compose_name(composer, at.name);
+        unsigned value = compose_value(composer, at.value);
+        buffer_format(&composer->set, "%s#%u=if_not_exists(#%u,:%u)",
+                      composer->set.len == 0 ? "" : ",", name, name, value);
+    }
+}
+
 /* ---------------------------------------------------------------- the end */
 
 static void add_object(struct composer *composer, const char *name, struct str members)

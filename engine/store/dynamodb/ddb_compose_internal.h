@@ -81,6 +81,10 @@ struct change {
 bool compose_change(struct composer *composer, const struct key_schema *keys,
                     const struct change *change);
 
+/* What gives an item that stands the attributes that it has not. */
+void compose_addition_of(struct composer *composer, const struct key_schema *keys,
+                         struct value added);
+
 /* Adds the expressions made so far. */
 void compose_expressions(struct composer *composer);
 

@@ -114,6 +114,16 @@ static struct step step_of(const struct write *write)
                          .item = write->item};
 }
 
+/* A move on a server without transactions: the new item is put, and then the old one deleted. */
+static void divide_move(struct flight *flight)
+{
+    struct step *put = &flight->steps[flight->count - 1];
+    struct step remove = {
+        .kind = WRITE_DELETE, .of_move = true, .key = put->key, .before = put->before};
+    put->kind = WRITE_PUT;
+    flight->steps[flight->count++] = remove;
+}
+
 /* False where the effect ends with it. */
 static bool add_step(struct ddb_store *store, struct flight *flight, const struct write *write)
 {
@@ -137,8 +147,12 @@ static bool add_step(struct ddb_store *store, struct flight *flight, const struc
         return false;
     }
     merge_delete(flight, &step);
-    if (!same) {
-        flight->steps[flight->count++] = step;
+    if (same) {
+        return true;
+    }
+    flight->steps[flight->count++] = step;
+    if (step.kind == WRITE_MOVE && store->transactions == TRANSACTIONS_LACKING) {
+        divide_move(flight);
     }
     return true;
 }
@@ -244,6 +258,9 @@ static void compose_write(struct ddb_store *store, struct flight *flight, struct
         break;
     case WRITE_DELETE:
         compose_delete(store, &step->key, step->before, flight->loose);
+        if (step->of_move) {
+            compose_text(composer, "ReturnValues", STR("ALL_OLD"));
+        }
         finish(composer, "DeleteItem", scratch, out);
         break;
     case WRITE_MOVE:
@@ -262,17 +279,31 @@ static void compose_write(struct ddb_store *store, struct flight *flight, struct
 }
 
 /* Takes away what the step put, unless somebody has changed it since. */
-static void compose_back(struct ddb_store *store, const struct step *step, struct arena *scratch,
-                         struct ddb_request *out)
+static void compose_back(struct ddb_store *store, const struct flight *flight,
+                         struct arena *scratch, struct ddb_request *out)
 {
+    const struct step *step = &flight->steps[flight->at];
     out->lane = lane_of(&step->target);
     if (value_is_missing(step->standing)) {
-        compose_delete(store, &step->target, step->item, false);
+        compose_delete(store, &step->target, step->item, flight->loose);
         finish(&store->composer, "DeleteItem", scratch, out);
     } else {
-        compose_put(store, step->standing, step->item, false);
+        compose_put(store, step->standing, step->item, flight->loose);
         finish(&store->composer, "PutItem", scratch, out);
     }
+}
+
+static void compose_addition(struct ddb_store *store, const struct flight *flight,
+                             struct arena *scratch, struct ddb_request *out)
+{
+    const struct step *put = &flight->steps[flight->at - 1];
+    struct composer *composer = &store->composer;
+    const struct key_schema *keys = &store->table.desc.keys;
+    compose_begin(composer, store->target.table);
+    compose_key(composer, "Key", keys, &put->target);
+    compose_addition_of(composer, keys, flight->found);
+    out->lane = lane_of(&put->target);
+    finish(composer, "UpdateItem", scratch, out);
 }
 
 static void compose_look(struct ddb_store *store, const struct key *key, struct arena *scratch,
@@ -293,22 +324,22 @@ void flight_compose(struct ddb_store *store, struct flight *flight, struct arena
     const struct step *step = &flight->steps[flight->at];
     *out = (struct ddb_request){.operation = NULL};
     flight->loose = flight->loose || store->compares_scalars_only;
-    if (flight->phase == PHASE_WRITE && step->kind == WRITE_MOVE &&
-        store->transactions == TRANSACTIONS_LACKING) {
-        flight_divide_move(flight);
-    }
     switch (flight->phase) {
     case PHASE_WRITE:
         compose_write(store, flight, scratch, out);
         break;
     case PHASE_LOOK_TARGET:
+    case PHASE_LOOK_BACK:
         compose_look(store, &step->target, scratch, out);
         break;
     case PHASE_LOOK_SOURCE:
         compose_look(store, &step->key, scratch, out);
         break;
     case PHASE_BACK:
-        compose_back(store, step, scratch, out);
+        compose_back(store, flight, scratch, out);
+        break;
+    case PHASE_ADD:
+        compose_addition(store, flight, scratch, out);
         break;
     case PHASE_DONE:
         break;

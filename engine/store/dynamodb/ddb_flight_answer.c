@@ -1,6 +1,8 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 
+#include <assert.h>
+
 /* Of one step; what changes faster than that is met again by the caller. */
 enum { TRIES_MAX = 8 };
 
@@ -35,13 +37,14 @@ static void step_stands(struct flight *flight)
     }
 }
 
-/* To the nearest earlier step that must be taken back. */
-static void go_back(struct flight *flight)
+void flight_take_back(struct flight *flight)
 {
     while (flight->at > 0) {
         flight->at--;
         if (flight->steps[flight->at].done) {
             flight->phase = PHASE_BACK;
+            flight->loose = false;
+            flight->tries = 0;
             return;
         }
     }
@@ -51,7 +54,7 @@ static void go_back(struct flight *flight)
 static void step_fails(struct flight *flight, enum outcome outcome)
 {
     flight->effect->outcome = outcome;
-    go_back(flight);
+    flight_take_back(flight);
 }
 
 static void conflict(const struct ddb_store *store, struct flight *flight)
@@ -80,19 +83,10 @@ static bool try_loosely(struct flight *flight, struct error *err)
     return true;
 }
 
-/* A server without transactions: the new item is put, and then the old one deleted. */
-void flight_divide_move(struct flight *flight)
+bool flight_is_to_delete(const struct flight *flight)
 {
-    struct step *put = &flight->steps[flight->at];
-    struct step remove = {
-        .kind = WRITE_DELETE, .of_move = true, .key = put->key, .before = put->before};
-    put->kind = WRITE_PUT;
-    for (size_t i = flight->count; i > flight->at + 1; i--) {
-        flight->steps[i] = flight->steps[i - 1];
-    }
-    flight->steps[flight->at + 1] = remove;
-    flight->count++;
-    flight->phase = PHASE_WRITE;
+    return flight->phase == PHASE_WRITE && flight->at > 0 &&
+           flight->steps[flight->at].kind == WRITE_DELETE;
 }
 
 /* ---------------------------------------------------------------- what a failed condition means */
@@ -184,7 +178,8 @@ static bool decide_source(struct flight *flight, struct value found, struct erro
 {
     const struct step *step = &flight->steps[flight->at];
     bool is_gone = value_is_missing(found);
-    bool stands = step->kind == WRITE_DELETE ? is_gone && (!step->of_move || flight->unsure)
+    /* A source that somebody deletes takes along what was put for it. */
+    bool stands = step->kind == WRITE_DELETE ? is_gone && (flight->at == 0 || flight->unsure)
                                              : !is_gone && has_stood(flight, step, found);
     if (stands) {
         step_stands(flight);
@@ -200,14 +195,16 @@ static bool decide_source(struct flight *flight, struct value found, struct erro
 static bool decide_move(const struct ddb_store *store, struct flight *flight, struct value found,
                         struct error *err)
 {
-    const struct step *step = &flight->steps[flight->at];
+    struct step *step = &flight->steps[flight->at];
     bool has_come = !value_is_missing(flight->found) && value_equal(flight->found, step->item);
-    if (value_is_missing(found) && has_come) {
+    bool has_changed = flight->unsure && !value_is_missing(flight->found);
+    if (value_is_missing(found) && (has_come || has_changed)) {
         step_stands(flight);
     } else if (value_is_missing(found) || !value_equal(found, step->before)) {
         step_fails(flight, OUTCOME_STALE);
     } else if (has_come) {
-        flight_divide_move(flight); /* an attempt without transactions was broken off half way */
+        step->standing = flight->found; /* somebody has put it beside the old one */
+        try_again(flight);
     } else {
         return decide_place(store, flight, flight->found, err);
     }
@@ -248,21 +245,9 @@ static bool take_condition(const struct ddb_store *store, struct flight *flight,
     return true;
 }
 
-static bool lacks_operation(const struct ddb_request *request)
-{
-    return str_begins(request->type, STR("UnknownOperation"));
-}
-
 static bool take_error(struct ddb_store *store, struct flight *flight,
                        const struct ddb_request *request, struct error *err)
 {
-    bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
-    if (is_move && lacks_operation(request)) {
-        store->transactions = TRANSACTIONS_LACKING;
-        ddb_say(store, "the server has no transactions: a move is a put, and then a delete");
-        flight_divide_move(flight);
-        return true;
-    }
     struct error refusal = {0};
     (void)ddb_request_error(store->account, request, &refusal);
     if (refusal.code != ERROR_ITEM && refusal.code != ERROR_LIMIT) {
@@ -274,26 +259,57 @@ static bool take_error(struct ddb_store *store, struct flight *flight,
     return true;
 }
 
-/* What a reply tells of the server. */
-static void learn(struct ddb_store *store, const struct flight *flight,
-                  const struct ddb_request *request)
+/* Attributes of `found` that `before` has not. */
+static struct value added_to(struct value before, struct value found, struct arena *arena)
 {
-    bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
-    if (is_move && (request->reply == DDB_OK || request->reply == DDB_CANCELLED)) {
-        store->transactions = TRANSACTIONS_THERE;
+    struct attribute *added = arena_alloc(arena, (value_count(found) + 1) * sizeof *added);
+    size_t count = 0;
+    struct value_iter iter = value_members(found);
+    struct attribute at;
+    while (value_next(&iter, &at)) {
+        if (value_is_missing(value_member(before, at.name))) {
+            added[count++] = at;
+        }
     }
-    if (flight->loose && request->reply == DDB_OK) {
-        store->compares_scalars_only = true;
+    struct value map = {NULL, 0};
+    struct error ignored;
+    bool ok = count == 0 || value_map(arena, added, count, &map, &ignored);
+    assert(ok); /* names of a map are each there once */
+    (void)ok;
+    return map;
+}
+
+/* The condition of the second half of a move could not ask for names that nobody knew. */
+static bool take_deleted(struct flight *flight, const struct ddb_request *request,
+                         struct arena *scratch, struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    const struct json *reply = NULL;
+    struct value found;
+    if (!answer_parse(request, scratch, &reply, err) ||
+        !answer_item(reply, "Attributes", scratch, &found, err)) {
+        return false;
     }
+    flight->found = value_is_missing(found) ? found : added_to(step->before, found, scratch);
+    if (value_is_missing(flight->found)) {
+        step_done(flight);
+    } else {
+        flight->phase = PHASE_ADD;
+    }
+    return true;
 }
 
 static bool take_write(struct ddb_store *store, struct flight *flight,
                        const struct ddb_request *request, struct arena *scratch, struct error *err)
 {
-    learn(store, flight, request);
+    store->compares_scalars_only =
+        store->compares_scalars_only || (flight->loose && request->reply == DDB_OK);
     flight->unsure = flight->unsure || request->unsure;
     switch (request->reply) {
     case DDB_OK:
+        if (flight->steps[flight->at].of_move) {
+            return take_deleted(flight, request, scratch, err);
+        }
         step_done(flight);
         return true;
     case DDB_CONDITION:
@@ -309,6 +325,72 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
     return error_set(err, ERROR_STORE, "no reply");
 }
 
+/* ---------------------------------------------------------------- the way back */
+
+static void went_back(struct flight *flight)
+{
+    flight->steps[flight->at].done = false;
+    flight_take_back(flight);
+}
+
+/* `found` stands where something was to be taken back. */
+static bool decide_back(const struct ddb_store *store, struct flight *flight, struct value found,
+                        struct arena *scratch, struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    if (!value_is_missing(found) && value_equal(found, step->item)) {
+        flight->loose = true;
+        flight->phase = PHASE_BACK;
+        return ++flight->tries <= TRIES_MAX ||
+               error_set(err, ERROR_STORE, "the server refuses a condition that holds");
+    }
+    if (!value_is_missing(found) && !value_equal(found, step->standing)) {
+        struct str shown = key_print(&store->table.desc.keys, &step->target, scratch);
+        ddb_say(store, arena_format(scratch,
+                                    "%.*s was put for an item that has changed, and has been "
+                                    "changed since: it is left",
+                                    STR_ARG(shown))
+                           .ptr);
+    }
+    went_back(flight);
+    return true;
+}
+
+static bool take_back(const struct ddb_store *store, struct flight *flight,
+                      const struct ddb_request *request, struct arena *scratch, struct error *err)
+{
+    const struct json *reply = NULL;
+    struct value found;
+    if (request->reply == DDB_OK) {
+        went_back(flight);
+        return true;
+    }
+    if (request->reply != DDB_CONDITION) {
+        return ddb_request_error(store->account, request, err);
+    }
+    if (!answer_parse(request, scratch, &reply, err) ||
+        !answer_item(reply, "Item", scratch, &found, err)) {
+        return false;
+    }
+    if (!value_is_missing(found)) {
+        return decide_back(store, flight, found, scratch, err);
+    }
+    flight->phase = PHASE_LOOK_BACK;
+    return true;
+}
+
+static bool take_addition(const struct ddb_store *store, struct flight *flight,
+                          const struct ddb_request *request, struct error *err)
+{
+    if (request->reply == DDB_OK || request->reply == DDB_CONDITION) {
+        step_done(flight);
+        return true;
+    }
+    return ddb_request_error(store->account, request, err);
+}
+
+/* ---------------------------------------------------------------- looks */
+
 static bool take_look(struct ddb_store *store, struct flight *flight,
                       const struct ddb_request *request, struct arena *scratch, struct error *err)
 {
@@ -317,6 +399,9 @@ static bool take_look(struct ddb_store *store, struct flight *flight,
     if (!answer_expect(store, request, scratch, &reply, err) ||
         !answer_item(reply, "Item", scratch, &found, err)) {
         return false;
+    }
+    if (flight->phase == PHASE_LOOK_BACK) {
+        return decide_back(store, flight, found, scratch, err);
     }
     bool is_move = flight->steps[flight->at].kind == WRITE_MOVE;
     if (flight->phase == PHASE_LOOK_TARGET && is_move) {
@@ -335,15 +420,12 @@ bool flight_answer(struct ddb_store *store, struct flight *flight,
         return take_write(store, flight, request, scratch, err);
     case PHASE_LOOK_TARGET:
     case PHASE_LOOK_SOURCE:
+    case PHASE_LOOK_BACK:
         return take_look(store, flight, request, scratch, err);
     case PHASE_BACK:
-        /* What somebody has changed since is left. */
-        if (request->reply != DDB_OK && request->reply != DDB_CONDITION) {
-            return ddb_request_error(store->account, request, err);
-        }
-        flight->steps[flight->at].done = false;
-        go_back(flight);
-        return true;
+        return take_back(store, flight, request, scratch, err);
+    case PHASE_ADD:
+        return take_addition(store, flight, request, err);
     case PHASE_DONE:
         break;
     }

@@ -19,7 +19,8 @@ struct ddb_store;
 struct step {
     enum write_kind kind;
     bool overwrite;
-    bool of_move;          /* DELETE: the second half of a move without transactions */
+    bool of_move;          /* DELETE: the second half of a move without transactions; its first half
+                              is the step before it */
     bool done;             /* by this commit */
     struct key key;        /* UPDATE, DELETE, MOVE */
     struct key target;     /* PUT, MOVE */
@@ -34,6 +35,8 @@ enum phase {
     PHASE_LOOK_TARGET, /* what a failed condition met */
     PHASE_LOOK_SOURCE,
     PHASE_BACK, /* a later write cannot be done: what the earlier ones put is taken away again */
+    PHASE_LOOK_BACK,
+    PHASE_ADD, /* what somebody added to an item while it was moved goes after it */
     PHASE_DONE
 };
 
@@ -48,7 +51,8 @@ struct flight {
     bool unsure; /* an attempt of the step at hand may have taken effect unseen */
     bool loose;  /* the server compares sets by their order: they are left out of the condition */
     unsigned tries;
-    struct value found; /* under the target, when the source is looked at too */
+    struct value
+        found; /* under the target, when the source is looked at too; what is to be added */
 };
 
 /* The steps of an effect, in `scratch`; an effect that cannot be done has its outcome at once. */
@@ -64,8 +68,16 @@ MUST_CHECK bool flight_answer(struct ddb_store *store, struct flight *flight,
                               const struct ddb_request *request, struct arena *scratch,
                               struct error *err);
 
-/* A move on a server without transactions: the new item is put, and then the old one deleted. */
-void flight_divide_move(struct flight *flight);
+/* Turns to what the flight put last and takes it back, unless somebody has changed it. */
+void flight_take_back(struct flight *flight);
+
+/* The item's own write takes it away after other writes of the flight. A crash leaves nothing that
+ * tells whether it did so or somebody else. */
+bool flight_is_to_delete(const struct flight *flight);
+
+/* Brings all to their ends, many at a time. ddb_commit.c. */
+MUST_CHECK bool flights_run(struct ddb_store *store, struct flight *flights, size_t count,
+                            struct arena *arena, struct error *err);
 
 /* Within ddb_flight*: the effect is decided; why it conflicts. */
 void flight_end(struct flight *flight, enum outcome outcome);

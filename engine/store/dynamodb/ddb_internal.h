@@ -52,6 +52,7 @@ struct ddb_store {
     struct ddb_undo *undo;   /* NULL: nothing was logged yet */
     struct ddb_load *load;   /* NULL: nothing is loaded */
     struct ddb_segments *segments;
+    size_t intents; /* records of them that stand, of this owner of the lease */
     const char *state_dir;
     struct store_voice voice;
     uint64_t read_units, write_units; /* provisioned when the store was opened; 0: on demand */

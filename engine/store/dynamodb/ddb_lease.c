@@ -1,4 +1,5 @@
 #include "engine/base/ticker.h"
+#include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/store/dynamodb/ddb_lease_internal.h"
 
@@ -159,6 +160,10 @@ bool ddb_lease_take(struct store *base, const char *owner, struct error *err)
         return false;
     }
     store->lease = lease;
+    if (!intent_settle(store, err)) {
+        ddb_lease_release(base);
+        return false;
+    }
     return true;
 }
 

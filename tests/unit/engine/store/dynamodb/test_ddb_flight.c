@@ -20,8 +20,11 @@ static const char *const item_texts[] = {
  * or '?' for none but the condition Y = 'y'. A
  * script has one step a request: the operation that is expected, and the reply:
  * '=' OK, '?' OK after a reply that was lost, 'x' a failed condition, 'y' one after a lost reply,
- * 'X' a cancelled transaction, 'Y' one after a lost reply, 'u' an unknown operation; of a GetItem,
- * or behind an 'x', the letter of the item that stands. */
+ * 'X' a cancelled transaction, 'Y' one after a lost reply; of a GetItem, or behind an 'x' or the
+ * '=' of a DeleteItem, the letter of the item that stands or stood. A script that begins with NONE
+ * is of a server without transactions. */
+#define NONE "none"
+
 static const struct {
     const char *says;
     const char *writes[3];
@@ -79,33 +82,57 @@ static const struct {
      {"M am"},
      {"TransactWriteItemsY", "GetItemm", "GetItem-"},
      OUTCOME_APPLIED},
+    {"a move that was ours, unseen, and was changed since",
+     {"M am"},
+     {"TransactWriteItemsY", "GetItemn", "GetItem-"},
+     OUTCOME_APPLIED},
     {"a move that was done before",
      {"M am"},
      {"TransactWriteItemsX", "GetItemm", "GetItem-"},
      OUTCOME_UNCHANGED},
-    {"a move broken off half way is ended",
+    {"a move whose item somebody has put already takes it over",
      {"M am"},
-     {"TransactWriteItemsX", "GetItemm", "GetItema", "PutItemxm", "DeleteItem="},
+     {"TransactWriteItemsX", "GetItemm", "GetItema", "TransactWriteItems="},
      OUTCOME_APPLIED},
     {"without transactions a move is a put and a delete",
      {"M am"},
-     {"TransactWriteItemsu", "PutItem=", "DeleteItem="},
+     {NONE, "PutItem=", "DeleteItem="},
      OUTCOME_APPLIED},
     {"without transactions a stale source takes the put back",
      {"M am"},
-     {"TransactWriteItemsu", "PutItem=", "DeleteItemxb", "DeleteItem="},
+     {NONE, "PutItem=", "DeleteItemxb", "DeleteItem="},
      OUTCOME_STALE},
     {"what somebody made of the put is left",
      {"M am"},
-     {"TransactWriteItemsu", "PutItem=", "DeleteItemxb", "DeleteItemxn"},
+     {NONE, "PutItem=", "DeleteItemxb", "DeleteItemxn"},
      OUTCOME_STALE},
+    {"which a server that does not tell is asked for",
+     {"M am"},
+     {NONE, "PutItem=", "DeleteItemxb", "DeleteItemx", "GetItemn"},
+     OUTCOME_STALE},
+    {"what was put is taken back although a condition fails that holds",
+     {"M am"},
+     {NONE, "PutItem=", "DeleteItemxb", "DeleteItemxm", "DeleteItem="},
+     OUTCOME_STALE},
+    {"a name that nobody knew goes after the item that was moved",
+     {"M am"},
+     {NONE, "PutItem=", "DeleteItem=d", "UpdateItem="},
+     OUTCOME_APPLIED},
+    {"unless that is gone",
+     {"M am"},
+     {NONE, "PutItem=", "DeleteItem=d", "UpdateItemx"},
+     OUTCOME_APPLIED},
+    {"an item that stood as it was read leaves nothing to add",
+     {"M am"},
+     {NONE, "PutItem=", "DeleteItem=a"},
+     OUTCOME_APPLIED},
     {"a source that is gone under us was deleted by us, unseen",
      {"M am"},
-     {"TransactWriteItemsu", "PutItem=", "DeleteItemy", "GetItem-"},
+     {NONE, "PutItem=", "DeleteItemy", "GetItem-"},
      OUTCOME_APPLIED},
     {"a source that somebody deleted takes the put back",
      {"M am"},
-     {"TransactWriteItemsu", "PutItem=", "DeleteItemx", "GetItem-", "DeleteItem="},
+     {NONE, "PutItem=", "DeleteItemx", "GetItem-", "DeleteItem="},
      OUTCOME_STALE},
     {"puts come before the source's own write",
      {"P -m", "U ab"},
@@ -115,6 +142,14 @@ static const struct {
      {"P -m", "U ab"},
      {"PutItem=", "UpdateItemxc", "DeleteItem="},
      OUTCOME_STALE},
+    {"a source that somebody deleted takes its puts back",
+     {"P -m", "D a-"},
+     {"PutItem=", "DeleteItemx", "GetItem-", "DeleteItem="},
+     OUTCOME_STALE},
+    {"one that was deleted by us, unseen, does not",
+     {"P -m", "D a-"},
+     {"PutItem=", "DeleteItemy", "GetItem-"},
+     OUTCOME_APPLIED},
     {"what stood before is not taken back",
      {"P -m", "U ab"},
      {"PutItemxm", "UpdateItemxc"},
@@ -166,10 +201,10 @@ static struct write write_of(const char *text, const struct key_schema *keys, st
     return write;
 }
 
-static struct str content_of(const char *item, struct arena *arena)
+static struct str content_of(const char *name, const char *item, struct arena *arena)
 {
     const char *text = *item == '\0' || *item == '-' ? "" : item_texts[(unsigned char)*item];
-    return *text == '\0' ? STR("{}") : arena_format(arena, "{\"Item\":%s}", text);
+    return *text == '\0' ? STR("{}") : arena_format(arena, "{\"%s\":%s}", name, text);
 }
 
 static void answer(struct ddb_request *request, const char *step, const char *says,
@@ -181,12 +216,11 @@ static void answer(struct ddb_request *request, const char *step, const char *sa
     char kind = step[len];
     request->reply = strchr("xy", kind) != NULL   ? DDB_CONDITION
                      : strchr("XY", kind) != NULL ? DDB_CANCELLED
-                     : kind == 'u'                ? DDB_ERROR
                                                   : DDB_OK;
     request->unsure = strchr("?yY", kind) != NULL;
-    request->type = kind == 'u' ? STR("UnknownOperationException") : STR("");
     bool is_read = strcmp(request->operation, "GetItem") == 0;
-    request->content = content_of(step + len + (is_read ? 0 : 1), arena);
+    const char *name = kind == '=' ? "Attributes" : "Item";
+    request->content = content_of(name, step + len + (is_read ? 0 : 1), arena);
 }
 
 static struct ddb_store store_with_keys(void)
@@ -212,6 +246,11 @@ START_TEST(a_flight_ends_as_the_table_says)
     struct flight flight;
     struct error err = {0};
     size_t at = 0;
+    store.transactions = TRANSACTIONS_THERE;
+    if (flights[_i].script[0] != NULL && strcmp(flights[_i].script[0], NONE) == 0) {
+        store.transactions = TRANSACTIONS_LACKING;
+        at++;
+    }
     flight_begin(&store, &effect, arena, arena, &flight);
     for (; flight.phase != PHASE_DONE; at++) {
         struct ddb_request request;

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""What a run that was broken off has put for an item, and the item is then changed or deleted before anybody goes on.
+
+On dynalite, which has no transactions: a move is a put and then a delete. The run is killed at each of its writes, before or
+after the server has heard of it; then a writer, who tries the old key first, changes or deletes the item."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import ddb_servers  # noqa: E402
+import refold  # noqa: E402
+
+KEYS = {"old": {"PK": {"S": "C#1"}, "SK": {"S": "ITEM"}}, "new": {"PK": {"S": "N#1"}, "SK": {"S": "ITEM"}}}
+ITEM = {**KEYS["old"], "Name": {"S": "first"}, "Tags": {"SS": ["b", "a"]}}
+WHERE = "begins_with(PK, 'C#')"
+PUT = {"PK": "N#${after(PK, '#')}", "SK": "${SK}", "Name": "${Name}"}
+PLANS = {
+    "move": [{"where": WHERE, "rekey": {"PK": "N#${after(PK, '#')}"}, "set": {"Upper": "${upper(Name)}"}}],
+    "update": [{"where": f"{WHERE} AND attribute_not_exists(Mark)", "put": PUT}, {"where": WHERE, "set": {"Mark": True}}],
+    "delete": [{"where": WHERE, "put": PUT}, {"where": WHERE, "delete": True}],
+}
+
+
+class Scene(unittest.TestCase):
+    kind = "dynalite"
+
+    @classmethod
+    def setUpClass(cls):
+        os.environ.update(ddb_servers.ENVIRONMENT)
+        cls.server = ddb_servers.Server(cls.kind)
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.number = 0
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="refold-intents-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def begin(self, steps):
+        """A table of its own with the item in it."""
+        type(self).number += 1
+        self.name = f"Table{self.number}"
+        self.plans = os.path.join(self.folder, self.name)
+        os.mkdir(self.plans)
+        with open(os.path.join(self.plans, "0001_plan.json"), "w", encoding="ascii") as out:
+            json.dump({"steps": steps}, out)
+        self.server.call("CreateTable", {"TableName": self.name, "BillingMode": "PAY_PER_REQUEST",
+                                         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
+                                         "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
+        while self.server.call("DescribeTable", {"TableName": self.name})["Table"]["TableStatus"] != "ACTIVE":
+            pass
+        self.server.call("PutItem", {"TableName": self.name, "Item": ITEM})
+
+    def words(self, *more, port=None):
+        return ["apply", self.server.table(self.name, port), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
+                "--segments", "1", "--workers", "1", *more]
+
+    def kill_at(self, number):
+        """Applies, killed before the server hears of its write of that number; returns what that was, None where there were not
+        so many."""
+        running, writes = [], []
+
+        def before(operation, body):
+            if operation not in ddb_servers.WRITES or b'"lease"' in body:
+                return None
+            writes.append((operation, body))
+            if len(writes) == number:
+                running[0].kill()
+                running[0].wait()
+            return (500, b"{}") if len(writes) >= number else None
+
+        with ddb_servers.Proxy(self.server, before) as proxy:
+            running.append(subprocess.Popen([refold.PROGRAM, *self.words(port=proxy.port)], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            running[0].communicate()
+        return writes[number - 1] if len(writes) >= number else None
+
+    def call(self, operation, key, **body):
+        return self.server.call(operation, {"TableName": self.name, "Key": KEYS[key], **body})
+
+    def read(self, key):
+        return refold.plain({"M": self.call("GetItem", key, ConsistentRead=True).get("Item", {})})
+
+    def write(self, operation, **body):
+        """As a writer that tries the old key first."""
+        key = "old" if self.read("old") else "new"
+        self.call(operation, key, ConditionExpression="attribute_exists(PK)", **body)
+
+    def change(self):
+        self.write("UpdateItem", UpdateExpression="SET #n = :n", ExpressionAttributeNames={"#n": "Name"},
+                   ExpressionAttributeValues={":n": {"S": "second"}})
+
+    def delete(self):
+        self.write("DeleteItem")
+
+    def cuts(self, steps):
+        """Each kill once, as what it was killed at."""
+        number, write = 1, True
+        while write:
+            self.begin(steps)
+            write = self.kill_at(number)
+            if write:
+                yield f"killed before write {number}: {write[0]} {write[1]}", write
+            number += 1
+        self.assertGreater(number, 8)
+
+    def finish(self):
+        refold.run(*self.words())
+        refold.run(*self.words("--sweep"))
+        return self.read("old"), self.read("new")
+
+
+class Intents(Scene):
+    def test_a_changed_item_is_moved_as_it_is(self):
+        for says, _ in self.cuts(PLANS["move"]):
+            self.change()
+            stands = not self.read("old")
+            old, new = self.finish()
+            self.assertEqual((old, new["Name"], new["Upper"]), ({}, "second", "FIRST" if stands else "SECOND"), says)
+
+    def test_a_deleted_item_does_not_come_back(self):
+        for says, (operation, body) in self.cuts(PLANS["move"]):
+            # Nothing tells whether the item went by the delete that was about to be, or by the writer.
+            unknown = operation == "DeleteItem" and b"C#1" in body
+            self.delete()
+            old, new = self.finish()
+            self.assertEqual((old, bool(new)), ({}, unknown), says)
+
+    def test_puts_follow_the_item_until_it_is_written(self):
+        for says, _ in self.cuts(PLANS["update"]):
+            marked = "Mark" in self.read("old")
+            self.change()
+            old, new = self.finish()
+            self.assertEqual((old["Name"], old["Mark"], new["Name"]), ("second", True, "first" if marked else "second"), says)
+
+    def test_puts_of_a_deleted_item_go(self):
+        for says, _ in self.cuts(PLANS["update"]):
+            marked = "Mark" in self.read("old")
+            self.call("DeleteItem", "old")
+            old, new = self.finish()
+            self.assertEqual(old, {}, says)
+            self.assertTrue(marked or not new, says)
+
+    def test_a_copy_and_a_delete_are_a_move(self):
+        for says, _ in self.cuts(PLANS["delete"]):
+            self.change()
+            self.assertEqual(self.finish(), ({}, {"PK": "N#1", "SK": "ITEM", "Name": "second"}), says)
+
+
+class Halves(Scene):
+    """What there is only without transactions."""
+
+    def kill_after_put(self):
+        self.begin(PLANS["move"])
+        number = 1
+        while "Item" not in self.call("GetItem", "new"):
+            self.begin(PLANS["move"])
+            self.assertTrue(self.kill_at(number))
+            number += 1
+
+    def test_what_somebody_changed_is_left_and_said(self):
+        self.kill_after_put()
+        self.call("UpdateItem", "new", UpdateExpression="SET Mine = :m", ExpressionAttributeValues={":m": {"S": "mine"}})
+        self.call("DeleteItem", "old")
+        _, err = refold.run(*self.words())
+        self.assertIn("PK='N#1' SK='ITEM'", err)
+        self.assertEqual(self.read("new")["Mine"], "mine")
+
+    def test_a_rollback_settles_first(self):
+        self.kill_after_put()
+        self.change()
+        refold.run("rollback", *self.words()[1:6], expect=3)  # the item was changed
+        self.assertEqual((self.read("old")["Name"], self.read("new")), ("second", {}))
+
+    def test_a_source_that_changes_takes_its_put_back(self):
+        """While the run goes on; what the writer adds between the two halves of a move goes after it."""
+        for name, wanted in (("Name", "second"), ("Unknown", "second")):
+            self.begin(PLANS["move"])
+
+            def before(operation, body, name=name):
+                if operation == "DeleteItem" and b"C#1" in body and not self.read("old").get(name) == "second":
+                    self.call("UpdateItem", "old", UpdateExpression="SET #n = :n", ExpressionAttributeNames={"#n": name},
+                              ExpressionAttributeValues={":n": {"S": "second"}})
+
+            with ddb_servers.Proxy(self.server, before) as proxy:
+                refold.run(*self.words(port=proxy.port))
+            self.assertEqual((self.read("old"), self.read("new")[name]), ({}, wanted))
+
+
+if __name__ == "__main__":
+    unittest.main()
