@@ -173,15 +173,13 @@ static bool open_standing(struct invocation *invocation, bool writes, struct imp
            import_state_read(table->reader, invocation->arena, &table->last, &table->has_last, err);
 }
 
+/* Where none may be made, opening it says what is missing. */
 static bool find_table(const struct invocation *invocation, const struct import_wish *wish,
                        bool *exists, struct error *err)
 {
-    if (!target_exists(invocation->table, exists, err)) {
-        return false;
-    }
-    return *exists || wish->create || target_is_file(invocation->table) ||
-           error_set(err, ERROR_STORE, "%s does not exist\nhint: --create makes it",
-                     invocation->table);
+    *exists = true;
+    bool may_make = wish->create || target_is_file(invocation->table);
+    return !may_make || target_exists(invocation->table, exists, err);
 }
 
 /* A file that an import made and did not fill holds nothing that anybody relies on: it is made

@@ -49,12 +49,15 @@ class Request:
 
 class Reply:
     """body: a dict, or the bytes. cut: so many bytes are sent, then the connection ends. crc: RIGHT, WRONG or
-    NONE. close: the connection ends after the reply, without a word. length: Content-Length is given."""
+    NONE. close: the connection ends after the reply, without a word. length: Content-Length is given. date_s: its Date is
+    so much later than the stub's clock."""
 
-    def __init__(self, body, status=200, crc=RIGHT, compress=False, cut=None, delay=0.0, close=False, length=True, headers=None):
+    def __init__(self, body, status=200, crc=RIGHT, compress=False, cut=None, delay=0.0, close=False, length=True, headers=None,
+                 date_s=0):
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.status, self.crc, self.compress, self.cut, self.delay = status, crc, compress, cut, delay
         self.close, self.length, self.headers = close or not length, length, headers or {}
+        self.date_s = date_s
 
     def wire(self, date):
         body = gzip.compress(self.body) if self.compress else self.body
@@ -69,9 +72,9 @@ class Reply:
         return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
-def failure(name, message="", status=400, namespace="com.amazonaws.dynamodb.v20120810", **more):
+def failure(name, message="", status=400, namespace="com.amazonaws.dynamodb.v20120810", date_s=0, **more):
     """An error as DynamoDB words it."""
-    return Reply({"__type": f"{namespace}#{name}", "message": message, **more}, status=status)
+    return Reply({"__type": f"{namespace}#{name}", "message": message, **more}, status=status, date_s=date_s)
 
 
 def throttled(reason=None, resource="arn:aws:dynamodb:eu-west-1:123456789012:table/Shop",
@@ -110,7 +113,10 @@ class Budget:
 
 
 class Stub:
-    def __init__(self, answer, keys=None, check=True):
+    """tls: an ssl.SSLContext of a server's, so that `url` is https."""
+
+    def __init__(self, answer, keys=None, check=True, tls=None):
+        self.tls = tls
         self.answer, self.keys, self.check = answer, dict(KEYS if keys is None else keys), check
         self.pages = {}
         self.requests = []
@@ -121,7 +127,7 @@ class Stub:
     def __enter__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
@@ -132,8 +138,8 @@ class Stub:
     def now(self):
         return time.time() + self.clock_s
 
-    def date(self):
-        return email.utils.formatdate(self.now(), usegmt=True)
+    def date(self, later_s=0):
+        return email.utils.formatdate(self.now() + later_s, usegmt=True)
 
     def _accept(self):
         while True:
@@ -148,12 +154,13 @@ class Stub:
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
 
     def _serve(self, connection, number):
-        with connection, connection.makefile("rb") as stream:
-            try:
-                while self._exchange(connection, stream, number):
-                    pass
-            except (ConnectionError, ValueError):
-                pass
+        try:
+            with self.tls.wrap_socket(connection, server_side=True) if self.tls else connection as connection:
+                with connection.makefile("rb") as stream:
+                    while self._exchange(connection, stream, number):
+                        pass
+        except (OSError, ValueError):
+            pass
 
     def _exchange(self, connection, stream, number):
         words = stream.readline().decode("latin-1").split()
@@ -172,7 +179,7 @@ class Stub:
         reply = self._reply(request)
         if reply.delay:
             time.sleep(reply.delay)
-        wire = reply.wire(self.date())
+        wire = reply.wire(self.date(reply.date_s))
         connection.sendall(wire if reply.cut is None else wire[:reply.cut])
         return reply.cut is None and not reply.close
 

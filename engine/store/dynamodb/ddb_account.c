@@ -26,6 +26,7 @@ struct ddb_account {
     uint64_t generation;
     int64_t renewed_s; /* when its source was last asked */
     int64_t skew_s;
+    bool skew_said;
     bool known;
     struct ddb_limit limit;
     struct ddb_stats stats;
@@ -312,11 +313,12 @@ void ddb_account_renew(struct ddb_account *account, uint64_t generation)
 void ddb_account_clock(struct ddb_account *account, int64_t server_s)
 {
     (void)pthread_mutex_lock(&account->lock);
-    int64_t before_s = account->skew_s;
+    bool said = account->skew_said;
+    account->skew_said = true;
     account->skew_s = server_s - account->world.wall_s(account->world.context);
     int64_t ahead_s = account->skew_s;
     (void)pthread_mutex_unlock(&account->lock);
-    if (before_s == 0 && ahead_s != 0 && account->world.say != NULL) {
+    if (!said && account->world.say != NULL) {
         char text[128];
         (void)snprintf(text, sizeof text,
                        "the server's clock is %" PRId64

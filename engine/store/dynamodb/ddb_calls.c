@@ -100,9 +100,12 @@ static void end_without_reply(struct round *round, const struct job *job, const 
     struct error why = {0};
     struct str place = ddb_account_describe(round->client->account, round->client->scratch);
     bool known = ddb_account_is_known(round->client->account);
-    (void)error_set(&why, ERROR_STORE, "%s: no reply after %u attempts: %s (%.*s)%s",
-                    job->request->operation, job->request->attempts, what, STR_ARG(place),
-                    known ? "" : "\nhint: is the endpoint right, and the server running?");
+    (void)error_set(
+        &why, ERROR_STORE, "%s: no reply after %u attempts: %s (%.*s)%s", job->request->operation,
+        job->request->attempts, what, STR_ARG(place),
+        known
+            ? ""
+            : "\nhint: is the endpoint right (http or https, host, port), and the server running?");
     job->request->reply = DDB_NONE;
     fail(round, &why);
     round->done++;

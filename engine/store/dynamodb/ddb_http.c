@@ -331,6 +331,9 @@ static const char *reason_of(const struct slot *slot, CURLcode code)
 {
     long number = 0;
     (void)curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &number);
+    if (code == CURLE_PEER_FAILED_VERIFICATION) {
+        return "the server's certificate is not trusted here (AWS_CA_BUNDLE names whom to trust)";
+    }
     const char *reason = number == 0 ? NULL : strerrordesc_np((int)number);
     return reason != NULL && code == CURLE_COULDNT_CONNECT ? reason : curl_easy_strerror(code);
 }
@@ -356,7 +359,7 @@ static void read_reply(struct slot *slot, struct arena *arena, struct ddb_arriva
     bool refused_whole = slot->head_ended && status != 200 && body.crc32.len == 0;
     if (!slot->head_ended || (!whole && !refused_whole)) {
         out->transport = DDB_BROKE_OFF;
-        out->what = "the reply is not whole, or fails its checksum";
+        out->what = "the reply is not whole, or is not DynamoDB's";
     }
 }
 

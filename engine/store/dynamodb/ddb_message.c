@@ -29,6 +29,10 @@ static const struct {
 
 enum { MEANINGS = sizeof meanings / sizeof meanings[0] };
 
+/* Of what has no type: a page of a web server or a gateway. */
+static const char foreign_hint[] =
+    "this is no answer of DynamoDB's: is the endpoint right, and no proxy in the way?";
+
 /* MEANINGS: not known, the server's own words must do. */
 static size_t find(struct str type)
 {
@@ -71,7 +75,7 @@ bool ddb_request_error(struct ddb_account *account, const struct ddb_request *re
 {
     struct arena *arena = arena_new();
     size_t meaning = find(request->type);
-    const char *hint = hint_of(account, meaning);
+    const char *hint = request->type.len == 0 ? foreign_hint : hint_of(account, meaning);
     struct ddb_stats stats;
     ddb_account_stats(account, &stats);
     struct str place = ddb_account_describe(account, arena);

@@ -36,7 +36,8 @@ static const struct {
 
 /* tries: attempts of the class that may be followed by another; first: the bound of the first
  * delay; patience: since the request's first attempt. The second patience is for a server that has
- * never replied: an address that is wrong is said at once. */
+ * never replied: an address that is wrong is said at once. Expired credentials are waited for less
+ * long than the lease is good for, so that it is they who are named. */
 static const struct {
     unsigned tries;
     unsigned first_ms;
@@ -45,11 +46,11 @@ static const struct {
 } rules[DDB_CLASS_COUNT] = {
     [DDB_CLASS_THROTTLED] = {UINT16_MAX, 50, 15 * MINUTE_MS, 15 * MINUTE_MS},
     [DDB_CLASS_SERVER] = {9, 50, 2 * MINUTE_MS, 2 * MINUTE_MS},
-    [DDB_CLASS_LOST] = {9, 50, 3 * MINUTE_MS, 3 * MINUTE_MS},
+    [DDB_CLASS_LOST] = {9, 50, 3 * MINUTE_MS, 1000},
     [DDB_CLASS_UNSENT] = {UINT16_MAX, 100, MINUTE_MS, 1000},
     [DDB_CLASS_CONFLICT] = {14, 25, MINUTE_MS, MINUTE_MS},
     [DDB_CLASS_BUSY] = {12, 500, 5 * MINUTE_MS, 5 * MINUTE_MS},
-    [DDB_CLASS_EXPIRED] = {5, 500, MINUTE_MS, MINUTE_MS},
+    [DDB_CLASS_EXPIRED] = {5, 250, 5000, 0},
     [DDB_CLASS_UNKNOWN] = {1, 0, MINUTE_MS, MINUTE_MS},
     [DDB_CLASS_SKEWED] = {2, 0, MINUTE_MS, MINUTE_MS},
 };

@@ -119,6 +119,16 @@ START_TEST(a_server_that_never_replied_is_given_up_within_a_second)
     unsigned count = 0;
     ck_assert_uint_le(tried_for(DDB_CLASS_UNSENT, false, &count), SECOND);
     ck_assert_uint_gt(count, 0);
+    ck_assert_uint_le(tried_for(DDB_CLASS_LOST, false, &count), SECOND);
+}
+END_TEST
+
+START_TEST(credentials_that_stay_expired_are_given_up_before_the_lease_is_lost)
+{
+    unsigned count = 0;
+    ck_assert_uint_le(tried_for(DDB_CLASS_EXPIRED, true, &count), 5ULL * SECOND);
+    ck_assert_uint_gt(count, 1);
+    ck_assert_uint_eq(tried_for(DDB_CLASS_EXPIRED, false, &count), 0);
 }
 END_TEST
 
@@ -139,6 +149,7 @@ int main(void)
     tcase_add_test(retry, delays_are_drawn_below_a_bound_that_doubles);
     tcase_add_test(retry, every_class_comes_to_an_end);
     tcase_add_test(retry, a_server_that_never_replied_is_given_up_within_a_second);
+    tcase_add_test(retry, credentials_that_stay_expired_are_given_up_before_the_lease_is_lost);
     tcase_add_test(retry, an_unknown_key_is_read_anew_once);
     Suite *suite = suite_create("engine/store/dynamodb/ddb_retry");
     suite_add_tcase(suite, retry);
