@@ -102,7 +102,7 @@ static bool export_table(struct invocation *invocation, struct store *store,
         !output_file_open(path, invocation->out, invocation->arena, &export.file, err)) {
         return false;
     }
-    export.progress = progress_open(invocation, "export", table.item_count);
+    export.progress = progress_open_table(invocation, "export", &table);
     bool ok = write_pages(&export, err) && output_file_keep(export.file, err);
     progress_close(export.progress);
     output_file_close(export.file);

@@ -140,7 +140,7 @@ static int exit_status(const struct state *state)
 static uint64_t written_count(const struct ledger_record *record)
 {
     uint64_t written = 0;
-    for (size_t i = 0; record != NULL && i < record->step_count; i++) {
+    for (size_t i = 0; i < record->step_count; i++) {
         written += record->steps[i].counts.written + record->steps[i].earlier;
     }
     return written;
@@ -161,29 +161,46 @@ static struct str state_text(const struct plan_status *status, struct arena *are
     return arena_format(arena, "%s%s", plan_state_name(status->state), more);
 }
 
+static bool uses_capacity(const struct state *state)
+{
+    for (size_t i = 0; i < state->count; i++) {
+        const struct ledger_record *record = state->list[i].record;
+        if (record != NULL && record->used.read_units + record->used.write_units > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The cells of a plan that has a record, behind its name and state. */
+static void fill_cells(const struct ledger_record *record, struct arena *arena, struct str *cells)
+{
+    uint64_t failed = runner_report_failed(record->steps, record->step_count);
+    cells[0] = record->ended.len > 0 ? record->ended : record->started;
+    cells[1] = record->who;
+    cells[2] = report_count(arena, written_count(record));
+    cells[3] = report_count(arena, failed);
+    cells[4] = runner_report_capacity(&record->used, arena);
+}
+
 static void print_plans(const struct state *state)
 {
+    enum { COLUMNS = 7, OWN = 2 };
     const struct invocation *invocation = state->session.invocation;
     struct arena *arena = invocation->arena;
-    struct report_table *table = report_table_new(arena, 6);
-    report_table_row(table, (struct str[]){STR("plan"), STR("state"), STR("when"), STR("who"),
-                                           STR("written"), STR("failed")});
+    struct report_table *table = report_table_new(arena, COLUMNS);
+    struct str capacity = uses_capacity(state) ? STR("capacity") : STR("");
+    report_table_row(table,
+                     (struct str[COLUMNS]){STR("plan"), STR("state"), STR("when"), STR("who"),
+                                           STR("written"), STR("failed"), capacity});
     for (size_t i = 0; i < state->count; i++) {
         const struct plan_status *status = &state->list[i];
-        const struct ledger_record *record = status->record;
-        struct str none = STR("");
-        struct str when = none;
-        if (record != NULL) {
-            when = record->ended.len > 0 ? record->ended : record->started;
+        struct str cells[COLUMNS] = {runner_report_name(status->version, status->name, arena),
+                                     state_text(status, arena)};
+        if (status->record != NULL) {
+            fill_cells(status->record, arena, cells + OWN);
         }
-        uint64_t failed =
-            record == NULL ? 0 : runner_report_failed(record->steps, record->step_count);
-        report_table_row(
-            table,
-            (struct str[]){runner_report_name(status->version, status->name, arena),
-                           state_text(status, arena), when, record == NULL ? none : record->who,
-                           record == NULL ? none : report_count(arena, written_count(record)),
-                           record == NULL ? none : report_count(arena, failed)});
+        report_table_row(table, cells);
     }
     (void)fputc('\n', invocation->out);
     report_table_fit(table, report_width(invocation->out));

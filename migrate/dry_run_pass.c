@@ -201,7 +201,7 @@ bool dry_run_pass(struct dry_run_pass *pass, struct error *err)
                              .item = rehearse_item,
                              .page = take_page,
                              .not_applied = nothing_to_correct};
-    rehearsal.progress = progress_open(session->invocation, pass->phase, session->table.item_count);
+    rehearsal.progress = progress_open_table(session->invocation, pass->phase, &session->table);
     bool ok = scan_run(&options, &task, err);
     progress_close(rehearsal.progress);
     if (ok && pass->rules->verdicts != NULL) {

@@ -80,6 +80,8 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     (void)cJSON_AddNumberToObject(object, "pass", (double)record->pass);
     (void)cJSON_AddNumberToObject(object, "segments", record->segments);
     (void)cJSON_AddNumberToObject(object, "attempts", record->attempts);
+    (void)cJSON_AddNumberToObject(object, "read_units", record->used.read_units);
+    (void)cJSON_AddNumberToObject(object, "write_units", record->used.write_units);
     ledger_json_add_text(object, "started", record->started);
     ledger_json_add_text(object, "ended", record->ended);
     ledger_json_add_text(object, "who", record->who);
@@ -260,8 +262,17 @@ static bool read_state(const cJSON *object, struct arena *arena, struct ledger_r
            ledger_json_text(object, "who", arena, &out->who, err);
 }
 
+/* Absent in records from before capacity was counted. */
+static double read_units(const cJSON *object, const char *name)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(member) ? member->valuedouble : 0;
+}
+
 static bool read_place(const cJSON *object, struct ledger_record *out, struct error *err)
 {
+    out->used.read_units = read_units(object, "read_units");
+    out->used.write_units = read_units(object, "write_units");
     return read_number_32(object, "stage", &out->stage, err) &&
            ledger_json_number(object, "pass", &out->pass, err) &&
            read_number_32(object, "segments", &out->segments, err) &&

@@ -42,13 +42,14 @@ struct ledger_record {
     struct str name;
     struct str hash;
     enum run_state state;
-    uint32_t stage;     /* the one under way, from 0; the count of stages when all are done */
-    uint64_t pass;      /* number that its pass writes under; 0: none is begun */
-    uint32_t segments;  /* of that pass */
-    uint32_t attempts;  /* how often a command took the plan up */
-    struct str started; /* UTC, ISO 8601 */
-    struct str ended;   /* empty while it is under way */
-    struct str who;     /* user@host, process */
+    uint32_t stage;          /* the one under way, from 0; the count of stages when all are done */
+    uint64_t pass;           /* number that its pass writes under; 0: none is begun */
+    uint32_t segments;       /* of that pass */
+    uint32_t attempts;       /* how often a command took the plan up */
+    struct store_usage used; /* capacity, as far as attempts came to the end of a stage */
+    struct str started;      /* UTC, ISO 8601 */
+    struct str ended;        /* empty while it is under way */
+    struct str who;          /* user@host, process */
     struct ledger_step *steps; /* all item steps of the plan, in order */
     size_t step_count;
     struct item_fault *faults;

@@ -242,7 +242,7 @@ static bool read_table(struct probe *probe, struct error *err)
                              .item = probe_item,
                              .page = probe_page};
     probe->progress =
-        progress_open(session->invocation, "looking for collisions", session->table.item_count);
+        progress_open_table(session->invocation, "looking for collisions", &session->table);
     bool ok = scan_run(&options, &task, err);
     progress_close(probe->progress);
     for (size_t i = 0; ok && i < probe->sorter_count; i++) {

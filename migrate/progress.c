@@ -45,8 +45,8 @@ static void add_share(struct buffer *line, struct arena *arena, struct progress_
     if (bar > 0) {
         add_bar(line, percent, bar);
     }
-    buffer_format(line, "%" PRIu64 " %%  %.*s of %.*s", percent,
-                  STR_ARG(report_count(arena, state.done)),
+    buffer_format(line, "%" PRIu64 " %%  %.*s of %s%.*s", percent,
+                  STR_ARG(report_count(arena, state.done)), state.is_estimate ? "~" : "",
                   STR_ARG(report_count(arena, state.total)));
 }
 
@@ -64,6 +64,9 @@ static void add_speed(struct buffer *line, struct arena *arena, struct progress_
 struct str progress_line(struct arena *arena, struct progress_state state, size_t bar)
 {
     struct buffer line = {0};
+    if (state.is_estimate && state.done > state.total) {
+        state.total = 0; /* it says nothing */
+    }
     buffer_format(&line, "%s  ", state.phase);
     if (state.total > 0) {
         add_share(&line, arena, state, bar);
@@ -87,6 +90,14 @@ struct progress *progress_open(struct invocation *invocation, const char *phase,
     progress->started_ms = now_ms();
     progress->shown_ms = progress->started_ms;
     progress->is_terminal = isatty(fileno(invocation->messages)) == 1;
+    return progress;
+}
+
+struct progress *progress_open_table(struct invocation *invocation, const char *phase,
+                                     const struct table_desc *table)
+{
+    struct progress *progress = progress_open(invocation, phase, table->item_count);
+    progress->state.is_estimate = table->is_estimate;
     return progress;
 }
 

@@ -128,7 +128,7 @@ static bool is_number(struct str cell)
     for (size_t i = 0; i < cell.len; i++) {
         if (cell.ptr[i] >= '0' && cell.ptr[i] <= '9') {
             digits++;
-        } else if (strchr("+-.,%", cell.ptr[i]) == NULL) {
+        } else if (strchr("+-.,%~", cell.ptr[i]) == NULL) {
             return false;
         }
     }

@@ -50,6 +50,9 @@ void report_message(const struct invocation *invocation, const char *format, ...
  * most ten times a second; elsewhere a line every five seconds. Uses the monotonic clock. */
 struct progress;
 struct progress *progress_open(struct invocation *invocation, const char *phase, uint64_t total);
+/* Of a whole table, whose count may be an estimate. */
+struct progress *progress_open_table(struct invocation *invocation, const char *phase,
+                                     const struct table_desc *table);
 void progress_set(struct progress *progress, uint64_t done);
 void progress_close(struct progress *progress);
 
@@ -59,6 +62,7 @@ struct progress_state {
     uint64_t done;
     uint64_t total; /* 0: not known */
     uint64_t elapsed_ms;
+    bool is_estimate; /* the total */
 };
 
 /* One such line, as progress_set() shows it: "sorting  45 %  1,234 of 2,700  512/s  ETA 3.4 s".

@@ -188,6 +188,7 @@ static bool run_stage(const struct run *run, bool *failed, struct error *err)
 /* One commit says that the stage is done and forgets what it kept. */
 static bool next_stage(const struct run *run, struct error *err)
 {
+    runner_session_count_usage(run->session, run->record);
     run->record->stage++;
     run->record->pass = 0;
     run->record->segments = 0;
@@ -216,6 +217,7 @@ static bool run_stages(const struct run *run, bool *failed, struct error *err)
 
 static bool end(const struct run *run, enum run_state state, struct error *err)
 {
+    runner_session_count_usage(run->session, run->record);
     run->record->state = state;
     run->record->ended = ledger_now(run->session->arena);
     return ledger_settle(run->session->store, run->session->reader, run->record, err);

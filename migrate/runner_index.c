@@ -106,7 +106,7 @@ static bool finish_one(struct runner_session *session, struct str name, struct e
 {
     struct str phase = arena_format(session->arena, "filling index %.*s", STR_ARG(name));
     struct progress *progress =
-        progress_open(session->invocation, phase.ptr, session->table.item_count);
+        progress_open_table(session->invocation, phase.ptr, &session->table);
     bool ok = store_index_finish(session->store, name, err) && store_flush(session->store, err);
     progress_close(progress);
     return ok || error_wrap(err, "index %.*s", STR_ARG(name));

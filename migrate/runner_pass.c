@@ -252,7 +252,7 @@ static bool scan(struct writing *writing, struct error *err)
                              .page = take_page,
                              .not_applied = take_back};
     writing->progress =
-        progress_open(pass->session->invocation, pass->phase, pass->session->table.item_count);
+        progress_open_table(pass->session->invocation, pass->phase, &pass->session->table);
     bool ok = scan_run(&options, &task, err);
     progress_close(writing->progress);
     pass->session->reads_stale = false; /* a later pass has to see what this one wrote */

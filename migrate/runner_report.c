@@ -119,12 +119,31 @@ void runner_report_faults(struct invocation *invocation, const struct item_fault
     }
 }
 
+struct str runner_report_capacity(const struct store_usage *used, struct arena *arena)
+{
+    if (used->read_units <= 0 && used->write_units <= 0) {
+        return STR("");
+    }
+    struct str read = report_count(arena, (uint64_t)(used->read_units + 0.5));
+    struct str write = report_count(arena, (uint64_t)(used->write_units + 0.5));
+    return arena_format(arena, "%.*s read, %.*s write", STR_ARG(read), STR_ARG(write));
+}
+
+void runner_report_used(struct invocation *invocation, const struct ledger_record *record)
+{
+    struct str used = runner_report_capacity(&record->used, invocation->arena);
+    if (used.len > 0) {
+        (void)fprintf(invocation->out, "  capacity units: %.*s\n", STR_ARG(used));
+    }
+}
+
 void runner_report_record(struct invocation *invocation, const struct ledger_record *record)
 {
     struct str name = runner_report_name(record->version, record->name, invocation->arena);
     uint64_t errors = runner_report_failed(record->steps, record->step_count);
     (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
     runner_report_steps(invocation, record->steps, record->step_count);
+    runner_report_used(invocation, record);
     if (errors > 0) {
         struct str count = report_count(invocation->arena, errors);
         (void)fprintf(invocation->out, "%.*s item errors:\n", STR_ARG(count));

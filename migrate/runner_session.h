@@ -32,6 +32,7 @@ struct runner_session {
     bool is_run;                 /* has the options of one, and a control file */
     struct store_limits limits;  /* --max-rcu, --max-wcu */
     struct control_file *control;
+    struct store_usage counted; /* capacity that records have been told of */
 };
 
 /* Reads the options that runs have in common into *out. ERROR_USAGE. */
@@ -55,6 +56,9 @@ MUST_CHECK bool runner_session_describe(struct runner_session *session, struct e
 
 /* What every scan of the session has in common. */
 struct scan_options runner_session_scan(const struct runner_session *session);
+
+/* Adds the capacity that was used since the last call to the record. */
+void runner_session_count_usage(struct runner_session *session, struct ledger_record *record);
 
 /* True once SIGINT or SIGTERM has come. */
 bool runner_session_stopped(const struct runner_session *session);

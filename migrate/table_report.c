@@ -34,13 +34,52 @@ static struct str literal(const char *text)
     return (struct str){text, strlen(text)};
 }
 
+static void print_server(struct invocation *invocation, const struct store_server *server)
+{
+    struct arena *arena = invocation->arena;
+    (void)fprintf(invocation->out, "endpoint %.*s, region %.*s, ", STR_ARG(server->endpoint),
+                  STR_ARG(server->region));
+    if (server->account.len > 0) {
+        (void)fprintf(invocation->out, "account %.*s, ", STR_ARG(server->account));
+    }
+    (void)fprintf(invocation->out, "key id ...%.*s from %.*s\n", STR_ARG(server->key_end),
+                  STR_ARG(server->key_from));
+    if (!server->is_provisioned) {
+        (void)fputs("on demand\n", invocation->out);
+        return;
+    }
+    (void)fprintf(invocation->out, "provisioned: %.*s read and %.*s write units a second\n",
+                  STR_ARG(report_count(arena, server->read_units)),
+                  STR_ARG(report_count(arena, server->write_units)));
+}
+
+/* "active", "creating", or "creating (CREATING, backfilling)". */
+static struct str state_text(const struct index_desc *index, struct arena *arena)
+{
+    bool active = index->state == INDEX_ACTIVE;
+    const char *state = active ? "active" : "creating";
+    if (index->status.len == 0 || (active && str_equal(index->status, STR("ACTIVE")))) {
+        return literal(state);
+    }
+    return arena_format(arena, "%s (%.*s)", state, STR_ARG(index->status));
+}
+
+struct str table_report_about(const struct table_desc *table, struct str quantity,
+                              struct arena *arena)
+{
+    return table->is_estimate ? arena_format(arena, "~%.*s", STR_ARG(quantity)) : quantity;
+}
+
 void table_report_print(struct invocation *invocation, const struct table_desc *table)
 {
     struct arena *arena = invocation->arena;
+    struct str items = table_report_about(table, report_count(arena, table->item_count), arena);
+    struct str bytes = table_report_about(table, report_bytes(arena, table->size_bytes), arena);
     (void)fprintf(invocation->out, "%s: key %.*s, %.*s items, %.*s\n", invocation->table,
-                  STR_ARG(keys_text(&table->keys, arena)),
-                  STR_ARG(report_count(arena, table->item_count)),
-                  STR_ARG(report_bytes(arena, table->size_bytes)));
+                  STR_ARG(keys_text(&table->keys, arena)), STR_ARG(items), STR_ARG(bytes));
+    if (table->server != NULL) {
+        print_server(invocation, table->server);
+    }
     if (table->index_count == 0) {
         return;
     }
@@ -50,10 +89,10 @@ void table_report_print(struct invocation *invocation, const struct table_desc *
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index_desc *index = &table->indexes[i];
         report_table_row(
-            rows, (struct str[]){index->name, keys_text(&index->keys, arena),
-                                 literal(projection_name(index->projection)),
-                                 literal(index->state == INDEX_ACTIVE ? "active" : "creating"),
-                                 report_count(arena, index->entry_count)});
+            rows, (struct str[]){
+                      index->name, keys_text(&index->keys, arena),
+                      literal(projection_name(index->projection)), state_text(index, arena),
+                      table_report_about(table, report_count(arena, index->entry_count), arena)});
     }
     (void)fputc('\n', invocation->out);
     size_t width = report_width(invocation->out);
@@ -87,7 +126,28 @@ static cJSON *index_json(const struct index_desc *index)
     add_keys(object, &index->keys);
     (void)cJSON_AddStringToObject(object, "projection", projection_name(index->projection));
     (void)cJSON_AddBoolToObject(object, "active", index->state == INDEX_ACTIVE);
+    if (index->status.len > 0) {
+        ledger_json_add_text(object, "status", index->status);
+    }
     (void)cJSON_AddNumberToObject(object, "entries", (double)index->entry_count);
+    return object;
+}
+
+static cJSON *server_json(const struct store_server *server)
+{
+    cJSON *object = cJSON_CreateObject();
+    ledger_json_add_text(object, "endpoint", server->endpoint);
+    ledger_json_add_text(object, "region", server->region);
+    if (server->account.len > 0) {
+        ledger_json_add_text(object, "account", server->account);
+    }
+    ledger_json_add_text(object, "key_id_end", server->key_end);
+    ledger_json_add_text(object, "key_id_from", server->key_from);
+    (void)cJSON_AddBoolToObject(object, "on_demand", !server->is_provisioned);
+    if (server->is_provisioned) {
+        (void)cJSON_AddNumberToObject(object, "read_units", (double)server->read_units);
+        (void)cJSON_AddNumberToObject(object, "write_units", (double)server->write_units);
+    }
     return object;
 }
 
@@ -98,6 +158,10 @@ cJSON *table_report_json(const struct invocation *invocation, const struct table
     add_keys(object, &table->keys);
     (void)cJSON_AddNumberToObject(object, "items", (double)table->item_count);
     (void)cJSON_AddNumberToObject(object, "bytes", (double)table->size_bytes);
+    (void)cJSON_AddBoolToObject(object, "estimated", table->is_estimate);
+    if (table->server != NULL) {
+        (void)cJSON_AddItemToObject(object, "server", server_json(table->server));
+    }
     cJSON *indexes = cJSON_AddArrayToObject(object, "indexes");
     for (size_t i = 0; i < table->index_count; i++) {
         (void)cJSON_AddItemToArray(indexes, index_json(&table->indexes[i]));

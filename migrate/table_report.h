@@ -7,10 +7,15 @@
 
 #include <cjson/cJSON.h>
 
-/* A line on the table, and its indexes as a table. */
+/* A line on the table, who keeps it, and its indexes as a table. */
 void table_report_print(struct invocation *invocation, const struct table_desc *table);
 
-/* The same as an object, the caller's: table, partition, sort, items, bytes, indexes. */
+/* A count or size of the table, marked "~" where it is an estimate. */
+struct str table_report_about(const struct table_desc *table, struct str quantity,
+                              struct arena *arena);
+
+/* The same as an object, the caller's: table, partition, sort, items, bytes, estimated, server,
+ * indexes. */
 cJSON *table_report_json(const struct invocation *invocation, const struct table_desc *table);
 
 #endif

@@ -43,8 +43,21 @@ struct index_desc {
     enum projection projection;
     const struct str *include; /* PROJECT_INCLUDE: attribute names besides the keys */
     size_t include_count;
-    enum index_state state; /* out only */
-    uint64_t entry_count;   /* out only */
+    enum index_state state; /* out only, as all that follows */
+    struct str status;      /* in the server's words: "CREATING, backfilling"; empty: none */
+    uint64_t entry_count;
+    uint64_t size_bytes; /* 0: not known */
+};
+
+/* Who keeps the table, where that is a server. */
+struct store_server {
+    struct str endpoint;
+    struct str region;
+    struct str account;               /* its number; empty: not known */
+    struct str key_end;               /* of the key id that is used, the last characters */
+    struct str key_from;              /* "the environment" */
+    bool is_provisioned;              /* else on demand */
+    uint64_t read_units, write_units; /* provisioned, a second */
 };
 
 struct table_desc {
@@ -53,8 +66,10 @@ struct table_desc {
     struct key_schema keys;
     const struct index_desc *indexes;
     size_t index_count;
-    uint64_t item_count; /* exact on the embedded store, an estimate elsewhere */
-    uint64_t size_bytes; /* as DynamoDB counts items */
+    uint64_t item_count;
+    uint64_t size_bytes;               /* as DynamoDB counts items */
+    bool is_estimate;                  /* these counts, and those of the indexes */
+    const struct store_server *server; /* NULL: none */
 };
 
 /* ---------------------------------------------------------------- reading */

@@ -142,12 +142,16 @@ class Operate(unittest.TestCase):
         return path
 
     def make(self, units=None):
-        """The table, on demand or with so many units provisioned, and its items."""
-        billing = {"BillingMode": "PAY_PER_REQUEST"} if units is None else {
-            "ProvisionedThroughput": {"ReadCapacityUnits": units[0], "WriteCapacityUnits": units[1]}}
+        """The table, on demand or with so many units provisioned, its index ByN, and its items."""
+        billing = {"BillingMode": "PAY_PER_REQUEST"}, {}
+        if units is not None:
+            throughput = {"ProvisionedThroughput": {"ReadCapacityUnits": units[0], "WriteCapacityUnits": units[1]}}
+            billing = throughput, throughput
         self.server.call("CreateTable", {
             "TableName": self.name, "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
-            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")], **billing})
+            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in (("PK", "S"), ("SK", "S"), ("N", "N"))],
+            "GlobalSecondaryIndexes": [{"IndexName": "ByN", "KeySchema": [{"AttributeName": "N", "KeyType": "HASH"}],
+                                        "Projection": {"ProjectionType": "ALL"}, **billing[1]}], **billing[0]})
         refold.run("import", self.server.table(self.name), "--from", self.rows(), "--create")
 
     def apply_options(self, *more):
@@ -315,6 +319,62 @@ class Operate(unittest.TestCase):
             self.assertEqual(kinds, sorted(kinds))
         found = self.server.items(self.name)
         self.assertEqual(sum("Three" in item and "Two" in item for item in found), ITEMS)
+
+    # --- what is said
+
+    def test_status_says_where_the_table_is_and_what_it_may_do(self):
+        self.make((7, 5))
+        refold.run("apply", self.server.table(self.name), *self.apply_options("--max-wcu", "5000", "--max-rcu", "5000"))
+        out, _ = refold.run("status", self.server.table(self.name), "--plans", self.plans)
+        self.assertIn(f"endpoint http://127.0.0.1:{self.server.port}/, region us-east-1, account 000000000000, key id ...1234 from the environment\n", out)
+        self.assertIn("provisioned: 7 read and 5 write units a second\n", out)
+        self.assertRegex(out, r"key PK:S / SK:S, ~[0-9]+ items, ~")
+        self.assertRegex(out, r"ByN +N:N +ALL +active +~[0-9]+\n")
+        self.assertRegex(out, r"0001 plan +applied .* [0-9]+ read, [0-9]+ write\n")
+        said = json.loads(refold.run("status", self.server.table(self.name), "--plans", self.plans, "--format", "json")[0])
+        self.assertEqual(said["server"], {"endpoint": f"http://127.0.0.1:{self.server.port}/", "region": "us-east-1", "account": "000000000000",
+                                          "key_id_end": "1234", "key_id_from": "the environment", "on_demand": False,
+                                          "read_units": 7, "write_units": 5})
+        self.assertTrue(said["estimated"])
+        self.assertEqual([(index["name"], index["active"], index["status"]) for index in said["indexes"]], [("ByN", True, "ACTIVE")])
+        self.assertGreaterEqual(said["plans"][0]["record"]["write_units"], ITEMS)
+        self.assertGreater(said["plans"][0]["record"]["read_units"], 0)
+
+    def test_status_of_a_missing_table_says_where_it_looked(self):
+        _, err = refold.run("status", self.server.table("Nowhere"), expect=1)
+        self.assertIn("table Nowhere does not exist", err)
+        self.assertIn(f"endpoint http://127.0.0.1:{self.server.port}/, region us-east-1, key id ...1234 from the environment", err)
+
+    def test_a_file_has_exact_counts_and_no_server(self):
+        refold.run("import", self.embedded, "--from", self.rows())
+        out, _ = refold.run("apply", self.embedded, "--plans", self.plans)
+        self.assertNotIn("capacity", out)
+        out, _ = refold.run("status", self.embedded, "--plans", self.plans)
+        self.assertIn(f" {ITEMS} items", out)
+        self.assertNotIn("~", out)
+        self.assertNotIn("endpoint", out)
+        said = json.loads(refold.run("status", self.embedded, "--format", "json")[0])
+        self.assertEqual((said["estimated"], "server" in said), (False, False))
+
+    def test_what_throttles_is_said_once(self):
+        self.make()
+        reason = {"__type": "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", "message": "too much",
+                  "ThrottlingReasons": [{"reason": "TableWriteProvisionedThroughputExceeded", "resource": "arn:aws:dynamodb:us-east-1:1:table/T"}]}
+        refused = set()
+
+        def throttle(operation, body):
+            """Each item's first write."""
+            if operation == "UpdateItem" and not is_ours(body) and body not in refused:
+                refused.add(body)
+                return 400, json.dumps(reason).encode()
+            return None
+
+        with ddb_servers.Proxy(self.server, before=throttle) as proxy:
+            out, err = refold.run("apply", proxy.table(self.name), *self.apply_options())
+        self.assertEqual(len(refused), ITEMS)
+        self.assertEqual(err.count("the server throttles: TableWriteProvisionedThroughputExceeded arn:aws:dynamodb:us-east-1:1:table/T\n"), 1, err)
+        self.assertRegex(out, r"capacity units: [0-9]+ read, [0-9]+ write\n")
+        self.assertEqual(self.marked(), ITEMS)
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ class Store:
         for version, content in enumerate((SET, REKEY, PUT, DELETE), start=1):
             self.plan(version, content)
         said = [self.apply(table)[0] for table in (self.table, self.embedded)]
-        self.assertEqual(*said)
+        self.assertEqual(refold.without_capacity(said[0]), said[1])
         self.assert_same()
         self.assertIn("nothing to do", "".join(self.apply()))
 
@@ -342,7 +342,7 @@ class Store:
 
         with ddb_servers.Proxy(self.server, after=after) as proxy:
             said = self.apply(proxy.table(self.name))[0]
-        self.assertEqual(said, self.apply(self.embedded)[0])
+        self.assertEqual(refold.without_capacity(said), self.apply(self.embedded)[0])
         self.assertGreater(len(lost), 5)
         self.assert_same()
 

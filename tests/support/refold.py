@@ -1,6 +1,7 @@
 """Runs the program under test, and reads what it prints."""
 import json
 import os
+import re
 import subprocess
 from decimal import Decimal
 
@@ -41,6 +42,11 @@ def plain(value):
 def lines(text):
     """The lines of a text that ends with one; str.splitlines() would cut at U+0085 and others too."""
     return text.split("\n")[:-1]
+
+
+def without_capacity(report):
+    """A report as it would be of a table in a file, which has no capacity."""
+    return re.sub("  capacity units: .*\n", "", report)
 
 
 def query(table, condition, *options):

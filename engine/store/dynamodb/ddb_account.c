@@ -1,5 +1,7 @@
 #include "engine/store/dynamodb/ddb_account_internal.h"
 
+#include "engine/base/hash.h"
+
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,6 +13,9 @@ enum { TIMEOUT_MS = 30000 };
 /* A key is renewed this long before it expires. Where that fails, or brings one that is no younger,
  * it is tried again after a tenth of what was left, or after the longest. */
 enum { RENEW_BEFORE_S = 300, RENEW_PART = 10, RENEW_AGAIN_MAX_S = 30 };
+
+/* A table has few indexes and key ranges that are hot; more would be a flood. */
+enum { THROTTLES_TOLD = 8 };
 
 struct ddb_account {
     struct arena *arena; /* owns the texts of these, which stay as they are */
@@ -30,6 +35,8 @@ struct ddb_account {
     bool known;
     struct ddb_limit limit;
     struct ddb_stats stats;
+    uint64_t told[THROTTLES_TOLD]; /* digests of what throttled, as far as the user was told */
+    size_t told_count;
 };
 
 /* ---------------------------------------------------------------- the system's world */
@@ -198,16 +205,29 @@ unsigned ddb_account_timeout_ms(const struct ddb_account *account)
     return account->timeout_ms;
 }
 
-struct str ddb_account_describe(struct ddb_account *account, struct arena *arena)
+void ddb_account_identify(struct ddb_account *account, struct arena *arena,
+                          struct ddb_identity *out)
 {
+    enum { KEY_END = 4 };
     (void)pthread_mutex_lock(&account->lock);
     struct str id = account->key.key_id;
-    size_t shown = id.len > 8 ? 4 : 0;
-    struct str text = arena_format(arena, "endpoint %.*s, region %.*s, key id ...%.*s from %s",
-                                   STR_ARG(account->endpoint.url), STR_ARG(account->region),
-                                   (int)shown, id.ptr + id.len - shown, account->key.source);
+    size_t shown = id.len > (size_t)2 * KEY_END ? KEY_END : 0;
+    *out = (struct ddb_identity){
+        .endpoint = arena_copy(arena, account->endpoint.url),
+        .region = arena_copy(arena, account->region),
+        .key_end = arena_copy(arena, (struct str){id.ptr + id.len - shown, shown}),
+        .key_source = arena_format(arena, "%s", account->key.source),
+    };
     (void)pthread_mutex_unlock(&account->lock);
-    return text;
+}
+
+struct str ddb_account_describe(struct ddb_account *account, struct arena *arena)
+{
+    struct ddb_identity who;
+    ddb_account_identify(account, arena, &who);
+    return arena_format(arena, "endpoint %.*s, region %.*s, key id ...%.*s from %.*s",
+                        STR_ARG(who.endpoint), STR_ARG(who.region), STR_ARG(who.key_end),
+                        STR_ARG(who.key_source));
 }
 
 void ddb_account_set_limits(struct ddb_account *account, double max_rcu, double max_wcu)
@@ -356,6 +376,29 @@ static void count(struct ddb_stats *stats, const struct ddb_demand *demand,
     }
 }
 
+/* The caller holds the lock. True for what was not told of yet. */
+static bool is_news(struct ddb_account *account, struct str reason)
+{
+    uint64_t digest = hash_64(reason);
+    for (size_t i = 0; i < account->told_count; i++) {
+        if (account->told[i] == digest) {
+            return false;
+        }
+    }
+    bool has_room = account->told_count < THROTTLES_TOLD && account->world.say != NULL;
+    if (has_room) {
+        account->told[account->told_count++] = digest;
+    }
+    return has_room;
+}
+
+static void tell_throttled(const struct ddb_account *account, struct str reason)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "the server throttles: %.*s", STR_ARG(reason));
+    account->world.say(account->world.context, text);
+}
+
 void ddb_account_end(struct ddb_account *account, const struct ddb_demand *demand,
                      const struct ddb_attempt_end *end)
 {
@@ -364,13 +407,22 @@ void ddb_account_end(struct ddb_account *account, const struct ddb_demand *deman
     ddb_limit_end(&account->limit, demand, &end->end, now_us);
     count(&account->stats, demand, end);
     account->known |= end->replied;
+    bool is_new = end->reason.len > 0 && is_news(account, end->reason);
     (void)pthread_mutex_unlock(&account->lock);
+    if (is_new) {
+        tell_throttled(account, end->reason);
+    }
 }
 
 void ddb_account_throttled(struct ddb_account *account, enum ddb_side side)
 {
+    static const struct str reason = STR_INIT("it leaves a part of what it is asked for undone");
     uint64_t now_us = account->world.now_us(account->world.context);
     (void)pthread_mutex_lock(&account->lock);
     ddb_limit_throttled(&account->limit, side, now_us);
+    bool is_new = is_news(account, reason);
     (void)pthread_mutex_unlock(&account->lock);
+    if (is_new) {
+        tell_throttled(account, reason);
+    }
 }

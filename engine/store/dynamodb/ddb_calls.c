@@ -152,7 +152,9 @@ static void report(struct round *round, const struct job *job, enum ddb_class cl
                 .scope = failure->scope,
                 .consumed = job->request->consumed,
                 .took_us = now_of(client) - job->sent_us},
-        .reason = class == DDB_CLASS_THROTTLED ? failure->reason : STR(""),
+        .reason = class != DDB_CLASS_THROTTLED ? STR("")
+                  : failure->reason.len > 0    ? failure->reason
+                                               : failure->type,
         .replied = class != DDB_CLASS_UNSENT && class != DDB_CLASS_LOST,
         .final = final,
     };

@@ -48,6 +48,17 @@ MUST_CHECK bool ddb_account_open(const struct ddb_options *options, struct ddb_a
 /* All its clients are closed. NULL is fine. */
 void ddb_account_close(struct ddb_account *account);
 
+struct ddb_identity {
+    struct str endpoint;
+    struct str region;
+    struct str key_end;    /* the last four characters of the key id; empty: it is too short */
+    struct str key_source; /* "the environment" */
+};
+
+/* Where requests go to, and in whose name; texts in the arena. Any thread. */
+void ddb_account_identify(struct ddb_account *account, struct arena *arena,
+                          struct ddb_identity *out);
+
 /* "endpoint http://…, region eu-west-1, key id ...WXYZ from the environment"; any thread. */
 struct str ddb_account_describe(struct ddb_account *account, struct arena *arena);
 

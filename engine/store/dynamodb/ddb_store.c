@@ -76,6 +76,23 @@ void ddb_order_key(const struct store *base, const struct key *key, struct buffe
     key_encode(key, out);
 }
 
+static const struct store_server *
+describe_server(const struct ddb_store *store, const struct ddb_table *table, struct arena *arena)
+{
+    struct ddb_identity who;
+    struct store_server *server = arena_alloc(arena, sizeof *server);
+    ddb_account_identify(store->account, arena, &who);
+    *server = (struct store_server){.endpoint = who.endpoint,
+                                    .region = who.region,
+                                    .account = table->account,
+                                    .key_end = who.key_end,
+                                    .key_from = who.key_source,
+                                    .is_provisioned = table->provisioned,
+                                    .read_units = table->read_units,
+                                    .write_units = table->write_units};
+    return server;
+}
+
 bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *out,
                   struct error *err)
 {
@@ -86,6 +103,7 @@ bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *ou
         return false;
     }
     *out = table.desc;
+    out->server = describe_server(store, &table, arena);
     return true;
 }
 

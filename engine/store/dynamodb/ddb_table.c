@@ -95,9 +95,12 @@ static bool read_index(const struct json *table, const struct json *index, struc
     struct str status = text_of(index, "IndexStatus");
     bool ready = status.len == 0 || str_equal(status, STR("ACTIVE"));
     bool filling = backfilling != NULL && backfilling->boolean;
-    *out = (struct index_desc){.name = arena_copy(arena, text_of(index, "IndexName")),
-                               .state = ready && !filling ? INDEX_ACTIVE : INDEX_CREATING,
-                               .entry_count = count_of(index, "ItemCount")};
+    *out = (struct index_desc){
+        .name = arena_copy(arena, text_of(index, "IndexName")),
+        .state = ready && !filling ? INDEX_ACTIVE : INDEX_CREATING,
+        .status = arena_format(arena, "%.*s%s", STR_ARG(status), filling ? ", backfilling" : ""),
+        .entry_count = count_of(index, "ItemCount"),
+        .size_bytes = count_of(index, "IndexSizeBytes")};
     read_projection(index, arena, out);
     return read_keys(table, list_of(index, "KeySchema"), arena, &out->keys);
 }
@@ -130,6 +133,20 @@ static struct str identity_of(const struct json *table, struct arena *arena)
                       : arena_format(arena, "%.*s@%.*s", STR_ARG(arn), STR_ARG(made));
 }
 
+/* "arn:aws:dynamodb:eu-west-1:123456789012:table/Shop": the fifth part. */
+static struct str account_of(const struct json *table, struct arena *arena)
+{
+    enum { ACCOUNT_PART = 4 };
+    struct str rest = text_of(table, "TableArn");
+    for (int part = 0; part < ACCOUNT_PART; part++) {
+        const char *colon = rest.len == 0 ? NULL : memchr(rest.ptr, ':', rest.len);
+        size_t taken = colon == NULL ? rest.len : (size_t)(colon + 1 - rest.ptr);
+        rest = (struct str){rest.ptr + taken, rest.len - taken};
+    }
+    const char *end = rest.len == 0 ? NULL : memchr(rest.ptr, ':', rest.len);
+    return arena_copy(arena, (struct str){rest.ptr, end == NULL ? 0 : (size_t)(end - rest.ptr)});
+}
+
 static bool read_table(const struct json *reply, struct arena *arena, struct ddb_table *out)
 {
     const struct json *table = json_member(reply, "Table");
@@ -140,7 +157,9 @@ static bool read_table(const struct json *reply, struct arena *arena, struct ddb
         .desc = {.name = arena_copy(arena, text_of(table, "TableName")),
                  .identity = identity_of(table, arena),
                  .item_count = count_of(table, "ItemCount"),
-                 .size_bytes = count_of(table, "TableSizeBytes")},
+                 .size_bytes = count_of(table, "TableSizeBytes"),
+                 .is_estimate = true},
+        .account = account_of(table, arena),
         .active = str_equal(text_of(table, "TableStatus"), STR("ACTIVE")),
     };
     const struct json *throughput = json_member(table, "ProvisionedThroughput");

@@ -20,6 +20,7 @@ struct ddb_place {
 
 struct ddb_table {
     struct table_desc desc;
+    struct str account;   /* that owns it; empty: the server does not say */
     bool active;          /* the table itself: not being made or changed */
     bool provisioned;     /* else on demand */
     uint64_t read_units;  /* provisioned */

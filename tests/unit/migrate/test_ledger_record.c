@@ -43,6 +43,7 @@ static const struct ledger_record sample = {
     .pass = 17,
     .segments = 64,
     .attempts = 2,
+    .used = {12.5, 40},
     .started = STR_INIT("2026-04-18T03:04:05Z"),
     .ended = STR_INIT(""),
     .who = STR_INIT("ann@host, process 12"),
@@ -75,6 +76,8 @@ START_TEST(a_record_comes_back_as_it_was_written)
     ck_assert_uint_eq(back.undo_before, sample.undo_before);
     ck_assert_int_eq(back.state, RUN_FAILED);
     ck_assert_uint_eq(back.steps[0].earlier, 40);
+    ck_assert_double_eq(back.used.read_units, 12.5);
+    ck_assert_double_eq(back.used.write_units, 40);
     ck_assert(str_equal(back.changes[0].index.include[1], included[1]));
     ck_assert_int_eq(back.changes[0].index.keys.sort[1].type, VALUE_B);
     arena_free(arena);

@@ -133,19 +133,24 @@ static const struct {
     uint64_t done, total, elapsed_ms;
     size_t bar;
     const char *line;
+    bool is_estimate;
 } lines[] = {
-    {"the start", 0, 2000, 0, 0, "load  0 %  0 of 2,000"},
-    {"half", 1000, 2000, 500, 0, "load  50 %  1,000 of 2,000  2,000/s  ETA 0.5 s"},
-    {"with a bar", 500, 2000, 500, 8, "load  [##      ]  25 %  500 of 2,000  1,000/s  ETA 1.5 s"},
-    {"the end", 2000, 2000, 1000, 4, "load  [####]  100 %  2,000 of 2,000  2,000/s"},
-    {"more than was thought", 3000, 2000, 1000, 0, "load  100 %  3,000 of 2,000  3,000/s"},
-    {"an unknown total", 1500, 0, 1000, 8, "load  1,500  1,500/s"},
+    {"the start", 0, 2000, 0, 0, "load  0 %  0 of 2,000", false},
+    {"half", 1000, 2000, 500, 0, "load  50 %  1,000 of 2,000  2,000/s  ETA 0.5 s", false},
+    {"with a bar", 500, 2000, 500, 8, "load  [##      ]  25 %  500 of 2,000  1,000/s  ETA 1.5 s",
+     false},
+    {"the end", 2000, 2000, 1000, 4, "load  [####]  100 %  2,000 of 2,000  2,000/s", false},
+    {"more than was thought", 3000, 2000, 1000, 0, "load  100 %  3,000 of 2,000  3,000/s", false},
+    {"about half", 1000, 2000, 500, 0, "load  50 %  1,000 of ~2,000  2,000/s  ETA 0.5 s", true},
+    {"more than was estimated", 3000, 2000, 1000, 4, "load  3,000  3,000/s", true},
+    {"an unknown total", 1500, 0, 1000, 8, "load  1,500  1,500/s", false},
 };
 
 START_TEST(progress_line_follows_the_table)
 {
     struct arena *arena = arena_new();
-    struct progress_state state = {"load", lines[_i].done, lines[_i].total, lines[_i].elapsed_ms};
+    struct progress_state state = {"load", lines[_i].done, lines[_i].total, lines[_i].elapsed_ms,
+                                   lines[_i].is_estimate};
     struct str line = progress_line(arena, state, lines[_i].bar);
     ck_assert_msg(strcmp(line.ptr, lines[_i].line) == 0, "%s: %s", lines[_i].says, line.ptr);
     arena_free(arena);
