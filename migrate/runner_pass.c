@@ -229,6 +229,13 @@ static void settle(const struct writing *writing)
     }
 }
 
+/* A verdict may speak of an item that no step matches. */
+static const struct page_use *use_of(const struct runner_rules *rules)
+{
+    bool ruled = rules->verdicts != NULL && rules->verdicts->count > 0;
+    return ruled ? NULL : &rules->facts->use;
+}
+
 static bool scan(struct writing *writing, struct error *err)
 {
     const struct runner_pass *pass = writing->pass;
@@ -244,6 +251,7 @@ static bool scan(struct writing *writing, struct error *err)
     options.skip_own_pass = true;
     options.undo_log = pass->undo_log;
     options.limits.may_be_stale = pass->session->reads_stale;
+    options.limits.use = use_of(pass->rules);
     struct scan_task task = {.context = writing,
                              .tally_bytes = runner_tally_bytes(step_count(writing)),
                              .worker_open = meeter_open,

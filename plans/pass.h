@@ -66,6 +66,10 @@ struct pass_facts {
     bool rekeys, puts, deletes, looks_up; /* any of its steps does */
     bool needs_probe;                     /* has rekey or put */
     bool proved;                          /* all of its steps are */
+    /* Items that no step can match; and, where all that can come of an item is an update, the
+     * attributes that the steps read or write, with the whole of the index keys that they touch.
+     * The size of an item that is not read as a whole is left to the store. */
+    struct page_use use;
 };
 const struct pass_facts *pass_facts(const struct pass *pass);
 

@@ -423,6 +423,7 @@ bool pass_compile(const struct stage *stage, const struct pass_table *table, str
     pass_list_reads(pass, steps, arena);
     pass->checks_index = list_checked(pass, arena);
     list_facts(pass, arena);
+    pass->facts.use = pass_use(pass, arena);
     *out = pass;
     return true;
 }

@@ -68,6 +68,9 @@ void pass_list_reads(struct pass *pass, struct compiled_step *steps, struct aren
 enum step_class pass_classify(const struct pass *pass, const struct compiled_step *compiled,
                               struct arena *arena, struct str *why);
 
+/* What the pass needs of the table, from what is known of it already. */
+struct page_use pass_use(const struct pass *pass, struct arena *arena);
+
 /* For each step, whether the text alone shows that it leaves alone what the pass has made of an
  * item; shown of all, the pass converges but for what it puts. */
 const bool *pass_prove(const struct pass *pass, struct arena *arena);

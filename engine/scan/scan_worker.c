@@ -121,6 +121,7 @@ bool scan_worker_read(struct scan_worker *worker, struct str cursor, struct page
     for (size_t i = 0; ok && i < page.count; i++) {
         ok = meet(worker, &page.items[i], batch, err);
     }
+    batch->items += page.left_out;
     batch->cursor = arena_copy(batch->arena, page.cursor);
     batch->last = page.last;
     store_release(worker->reader);

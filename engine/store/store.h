@@ -90,12 +90,22 @@ struct page {
     size_t count;
     struct str cursor; /* key_encode() of the last item met, for the next page */
     bool last;         /* nothing follows in this segment */
+    size_t left_out;   /* items that were looked at and are not wanted */
+};
+
+/* What a scan wants of the items. A store may give more. */
+struct page_use {
+    const struct expr *const *any_of; /* pushable: items of which none holds may be left out */
+    size_t any_of_count;              /* 0: all items are wanted */
+    const struct str *names;          /* attributes besides the table's keys; NULL: all */
+    size_t name_count;
 };
 
 struct page_limits {
     size_t items; /* at most; 0: the store's own choice */
     size_t bytes;
     bool may_be_stale; /* a server may answer, at half the price, as things stood a moment ago */
+    const struct page_use *use; /* of a scan; NULL: all of it is wanted */
 };
 
 /* Where a page of a scan begins, and how large it may be. */

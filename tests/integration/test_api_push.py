@@ -63,11 +63,12 @@ class Push(unittest.TestCase):
             return before(operation, json.loads(body)) if before else None
 
         with ddb_servers.Proxy(self.server, before=step) as proxy:
-            return refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"), *options,
-                              expect=expect)[0]
+            out, _ = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"), *options,
+                                expect=expect)
+        return "".join(line for line in out.splitlines(keepends=True) if "capacity units" not in line)
 
-    def apply_embedded(self):
-        return refold.run("apply", self.embedded, "--plans", self.plans)[0]
+    def apply_embedded(self, expect=0):
+        return refold.run("apply", self.embedded, "--plans", self.plans, expect=expect)[0]
 
     def of(self, operation):
         return [request for sent, request in self.sent if sent == operation]
@@ -201,6 +202,103 @@ class Push(unittest.TestCase):
         self.assertEqual([step["class"] for step in steps], ["computed", "server-only", "move"])
         self.assertEqual(steps[0]["why"], "Upper is made from Name")
         self.assertNotIn("server-only", refold.run("apply", self.embedded, *options, expect=4)[0])
+
+    def scans(self, *wanted):
+        """The scans of the table, each as the sorted names of those of its members that are `wanted`."""
+        return [sorted(name for name in request if name in wanted) for request in self.of("Scan")]
+
+    def sent_with(self, step, *options, expect=0):
+        """What the scans of an apply of the step say of items and attributes; the end is the embedded table's."""
+        self.plan(1, {"steps": [step]})
+        self.sent = []
+        self.assertEqual(self.apply(None, "--segments", "1", *options, expect=expect), self.apply_embedded(expect=expect))
+        self.assert_same()
+        found = {tuple(one) for one in self.scans("FilterExpression", "ProjectionExpression")}
+        return found
+
+    def test_the_server_filters_and_projects_where_that_is_safe(self):
+        both, items, parts, none = ("FilterExpression", "ProjectionExpression"), ("FilterExpression",), ("ProjectionExpression",), ()
+        for step, wanted in (
+                ({"where": "Status = 'open'", "set": {"A": "${Status}"}}, {both}),
+                ({"where": "Status = 'open'", "set": {"A": 1}}, {both}),
+                ({"where": "lower(Status) = 'open'", "set": {"A": "${Status}"}}, {parts}),
+                ({"set": {"A": 1}}, {parts}),
+                ({"where": "Status = 'open'", "delete": True}, {items}),
+                ({"where": "lower(Status) = 'open'", "delete": True}, {none}),
+                ({"where": "Status = 'open' AND begins_with(PK, 'C')", "rekey": {"PK": "X#${PK}"}}, {items, none}),  # the probe reads all
+                ({"where": "Status = 'open'", "put": {"PK": "X#${PK}", "SK": "${SK}"}}, {items, none})):
+            with self.subTest(step=step):
+                self.setUp()
+                self.load(orders(4))
+                self.assertEqual(self.sent_with(step), wanted)
+
+    def test_nothing_else_is_filtered(self):
+        self.load(orders(3))
+        self.plan(1, UPPER)
+        with ddb_servers.Proxy(self.server, before=self.note) as proxy:
+            refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--dry-run", expect=4)
+            refold.run("export", proxy.table(self.name), "--to", "-")
+        self.assertGreater(len(self.of("Scan")), 1)
+        self.assertFalse(any(self.scans("FilterExpression", "ProjectionExpression")))
+
+    def test_a_filter_asks_for_what_any_step_matches(self):
+        self.load(orders(4))
+        self.plan(1, {"steps": [{"where": "Status = 'open' OR attribute_exists(Flag)", "set": {"A": "1"}}, {"where": "A = '1'", "set": {"B": 1}}]})
+        self.assertEqual(self.apply(None, "--segments", "1"), self.apply_embedded())
+        self.assert_same()
+        scan = self.of("Scan")[0]
+        self.assertEqual(scan["FilterExpression"], "(#0 = :0 OR attribute_exists(#1)) OR #2 = :1 OR begins_with(#3,:2)")
+        names = scan["ExpressionAttributeNames"]
+        self.assertEqual(sorted(names[name] for name in scan["ProjectionExpression"].split(",")),
+                         ["A", "B", "Flag", "PK", "SK", "Status", "refold_value"])
+
+    def test_empty_pages_are_pages(self):
+        self.load(orders(30))
+        self.plan(1, {"steps": [{"where": "PK = 'CUSTOMER#7'", "set": {"A": "${PK}"}}]})
+        self.assertEqual(self.apply(None, "--segments", "1", "--page-size", "10"), self.apply_embedded())
+        self.assert_same()
+        self.assertGreater(len(self.of("Scan")), 15)
+
+    def test_a_segment_begins_with_all_items(self):
+        """Its first item tells a server that ignores segments."""
+        self.load(orders(150))
+        self.plan(1, UPPER)
+        self.assertEqual(self.apply(None, "--segments", "2"), self.apply_embedded())
+        self.assert_same()
+        for scan in self.of("Scan"):
+            self.assertEqual("FilterExpression" in scan, "ExclusiveStartKey" in scan)
+            self.assertEqual(scan.get("Limit"), None if "ExclusiveStartKey" in scan else 100)
+        self.assertGreater(len(self.of("Scan")), 2)
+
+    def test_a_foreign_item_is_seen_through_a_filter(self):
+        self.load(orders(3), self.table)
+        self.server.call("PutItem", {"TableName": self.name, "Item": item("__refold#mine", "x")})
+        self.plan(1, UPPER)
+        with ddb_servers.Proxy(self.server, before=self.note) as proxy:
+            _, err = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
+                                "--segments", "1", expect=1)
+        self.assertIn("FilterExpression", self.of("Scan")[0])
+        self.assertIn("__refold#mine", err)
+        self.assertFalse(any("Upper" in one for one in self.server.items(self.name)))
+
+    def test_an_item_that_is_read_in_part_may_be_too_large(self):
+        """The server knows its size; it stays as it was, and the others are written."""
+        self.load([item("CUSTOMER#1", "PROFILE", Name="a" * 1000, Large="x" * 408000), item("CUSTOMER#2", "PROFILE", Name="b")])
+        self.plan(1, UPPER)
+        said = [report.splitlines()[:3] for report in (self.apply(expect=3), self.apply_embedded(expect=3))]
+        self.assertEqual(*said)
+        self.assertRegex(said[0][2], r"upper +2 +1 +0 +0 +1")
+        self.assert_same()
+
+    def test_the_whole_key_of_an_index_is_read(self):
+        rows = [item("A", str(n), GSI1SK={"N": str(n)} if n == 1 else str(n), Kind="k") for n in range(3)]
+        self.load(rows)
+        self.plan(1, {"steps": [{"where": "Kind = 'k'", "set": {"GSI1PK": "${SK}"}},
+                                {"create_index": {"name": "GSI1", "partition": "GSI1PK:S", "sort": "GSI1SK:S"}}]})
+        said = [report.splitlines()[:3] for report in (self.apply(expect=3), self.apply_embedded(expect=3))]
+        self.assertEqual(*said)
+        self.assertRegex(said[0][2], r"3 +2 +0 +0 +1")
+        self.assert_same()
 
 
 if __name__ == "__main__":

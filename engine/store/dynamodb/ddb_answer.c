@@ -1,6 +1,8 @@
 #include "engine/item/item_json.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 
+#include <stdlib.h>
+
 bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests, size_t count,
                   struct error *err)
 {
@@ -60,4 +62,10 @@ const struct json *answer_list(const struct json *object, const char *name)
     const struct json *member =
         object == NULL || object->kind != JSON_OBJECT ? NULL : json_member(object, name);
     return member != NULL && member->kind == JSON_ARRAY ? member : &none;
+}
+
+uint64_t answer_count(const struct json *object, const char *name)
+{
+    const struct json *member = json_member(object, name);
+    return member == NULL || member->kind != JSON_NUMBER ? 0 : strtoull(member->text.ptr, NULL, 10);
 }

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Amazon DynamoDB Developer Guide, "Quotas": 4 KB and 300 operators or functions an expression. */
-enum { EXPRESSION_MAX_BYTES = 4096, EXPRESSION_MAX_OPERATORS = 300, TERM_MAX_BYTES = 64 };
+enum { TERM_MAX_BYTES = 64 };
 
 void composer_free(struct composer *composer)
 {
@@ -111,6 +110,22 @@ unsigned compose_value(struct composer *composer, struct value value)
     buffer_format(&composer->values, "%s\":%u\":", number == 0 ? "" : ",", number);
     item_json_write_value(value, &composer->values);
     return number;
+}
+
+static void push_name(void *context, struct str name, struct buffer *out)
+{
+    buffer_format(out, "#%u", compose_name(context, name));
+}
+
+static void push_value(void *context, struct value value, struct buffer *out)
+{
+    buffer_format(out, ":%u", compose_value(context, value));
+}
+
+size_t compose_push(struct composer *composer, const struct expr *condition, struct buffer *out)
+{
+    struct expr_sink sink = {push_name, push_value, composer};
+    return expr_push(condition, &sink, out);
 }
 
 /* ---------------------------------------------------------------- conditions */
@@ -268,22 +283,6 @@ static bool add_differences(struct composer *composer, const struct change *chan
     return true;
 }
 
-static void push_name(void *context, struct str name, struct buffer *out)
-{
-    buffer_format(out, "#%u", compose_name(context, name));
-}
-
-static void push_value(void *context, struct value value, struct buffer *out)
-{
-    buffer_format(out, ":%u", compose_value(context, value));
-}
-
-static size_t push(struct composer *composer, const struct expr *condition)
-{
-    struct expr_sink sink = {push_name, push_value, composer};
-    return expr_push(condition, &sink, &composer->condition);
-}
-
 /* What it was made from and does not change; the key is what the item stands under. */
 static void add_basis(struct composer *composer, const struct key_schema *keys,
                       const struct change *change)
@@ -304,7 +303,8 @@ bool compose_change(struct composer *composer, const struct key_schema *keys,
     compose_exists(composer, keys, true);
     if (change->basis.condition != NULL) {
         buffer_add(&composer->condition, STR(" AND "));
-        composer->condition_operators += 1 + (unsigned)push(composer, change->basis.condition);
+        composer->condition_operators +=
+            1 + (unsigned)compose_push(composer, change->basis.condition, &composer->condition);
     }
     if (!add_differences(composer, change)) {
         return false;

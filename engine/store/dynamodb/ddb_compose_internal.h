@@ -57,6 +57,12 @@ void compose_write_key(struct buffer *out, const struct key_schema *keys, const 
 unsigned compose_name(struct composer *composer, struct str name);
 unsigned compose_value(struct composer *composer, struct value value);
 
+/* Writes a pushable condition with placeholders; returns how many operators it has. */
+size_t compose_push(struct composer *composer, const struct expr *condition, struct buffer *out);
+
+/* Amazon DynamoDB Developer Guide, "Quotas": 4 KB and 300 operators or functions an expression. */
+enum { EXPRESSION_MAX_BYTES = 4096, EXPRESSION_MAX_OPERATORS = 300 };
+
 /* That an item stands, or none. */
 void compose_exists(struct composer *composer, const struct key_schema *keys, bool exists);
 
@@ -84,6 +90,16 @@ bool compose_change(struct composer *composer, const struct key_schema *keys,
 /* What gives an item that stands the attributes that it has not. */
 void compose_addition_of(struct composer *composer, const struct key_schema *keys,
                          struct value added);
+
+/* FilterExpression and ProjectionExpression of a Scan, where they fit: what is wanted, and in any
+ * case the keys, and of the items whose partition key begins with `mark` also the attribute of that
+ * name. */
+struct scan_mark {
+    struct value partition; /* begins so; missing: there are none */
+    struct str name;
+};
+void compose_use(struct composer *composer, const struct key_schema *keys,
+                 const struct page_use *use, const struct scan_mark *mark);
 
 /* Adds the expressions made so far. */
 void compose_expressions(struct composer *composer);

@@ -1,7 +1,5 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 
-#include <stdlib.h>
-
 /* The parts of an index key are there, of their types, neither empty nor too long: what DynamoDB
  * puts into the index. */
 static void add_part(struct composer *composer, const struct key_attribute *part, size_t max_bytes,
@@ -74,8 +72,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
         ok = answer_calls(&asking, &request, 1, err) &&
              answer_expect(counting->store, &request, arena, &reply, err) &&
              answer_item(reply, "LastEvaluatedKey", keep, &start, err);
-        const struct json *number = ok ? json_member(reply, "Count") : NULL;
-        *out += number == NULL ? 0 : strtoull(number->text.ptr, NULL, 10);
+        *out += ok ? answer_count(reply, "Count") : 0;
     } while (ok && !value_is_missing(start));
     arena_free(keep);
     arena_free(arena);

@@ -189,13 +189,22 @@ static double units_of(struct value item)
     return (double)units;
 }
 
-static void finish(struct composer *composer, const char *operation, struct arena *scratch,
-                   struct ddb_request *out)
+/* Of a transaction's part, or of a request that asks for no more. */
+static void finish_part(struct composer *composer, const char *operation, struct arena *scratch,
+                        struct ddb_request *out)
 {
     compose_expressions(composer);
     compose_text(composer, "ReturnValuesOnConditionCheckFailure", STR("ALL_OLD"));
     out->operation = operation;
     out->body = compose_end(composer, scratch);
+}
+
+/* What it takes is asked for: indexes count too, and an item may not have been read as a whole. */
+static void finish(struct composer *composer, const char *operation, struct arena *scratch,
+                   struct ddb_request *out)
+{
+    compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
+    finish_part(composer, operation, scratch, out);
 }
 
 /* An item put where `standing` stands, or nothing does. */
@@ -229,11 +238,12 @@ static void compose_move(struct ddb_store *store, const struct flight *flight,
     struct ddb_request part;
     struct composer *composer = &store->composer;
     compose_put(store, step->item, step->standing, flight->loose);
-    finish(composer, "Put", scratch, &part);
+    finish_part(composer, "Put", scratch, &part);
     struct str put = part.body;
     compose_delete(store, &step->key, step->before, flight->loose);
-    finish(composer, "Delete", scratch, &part);
+    finish_part(composer, "Delete", scratch, &part);
     compose_begin(composer, STR(""));
+    compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
     compose_raw(composer, "TransactItems",
                 arena_format(scratch, "[{\"Put\":%.*s},{\"Delete\":%.*s}]", STR_ARG(put),
                              STR_ARG(part.body)));

@@ -126,6 +126,7 @@ MUST_CHECK bool answer_item(const struct json *object, const char *name, struct 
 
 /* The elements of the array under a member, as items; each by item_json. */
 const struct json *answer_list(const struct json *object, const char *name);
+uint64_t answer_count(const struct json *object, const char *name); /* 0: it is not told */
 MUST_CHECK bool answer_element(const struct json *json, struct arena *arena, struct value *out,
                                struct error *err);
 
@@ -138,6 +139,9 @@ MUST_CHECK bool answer_expect(const struct ddb_store *store, const struct ddb_re
 /* Whether an item is a control record. ERROR_STORE: it stands where those do and is none. */
 MUST_CHECK bool reserved_look(const struct ddb_store *store, struct value item, bool *is_ours,
                               struct error *err);
+
+/* What a scan must see of control records, and of what stands where they do. */
+struct scan_mark reserved_mark(const struct ddb_store *store, struct arena *arena);
 
 /* Whether a key is one that control records have. */
 bool reserved_key(const struct ddb_store *store, const struct key *key);

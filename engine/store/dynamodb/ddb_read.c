@@ -71,6 +71,8 @@ static bool take_items(struct ddb_reader *reader, const struct json *reply, stru
             add_item(reader, page, item);
         }
     }
+    uint64_t scanned = answer_count(reply, "ScannedCount");
+    page->left_out = scanned > items->count ? (size_t)scanned - items->count : 0;
     return true;
 }
 
@@ -99,9 +101,34 @@ static bool take_cursor(struct ddb_reader *reader, const struct json *reply, str
     return true;
 }
 
-static bool compose_scan(struct ddb_reader *reader, struct segment segment, struct str cursor,
-                         const struct page_limits *limits, struct error *err)
+static bool is_start(const struct page_place *from)
 {
+    return from->cursor.len == 0 && from->segment.total > 1;
+}
+
+/* A segment begins with a short page of all items: its first item tells whether the server knows
+ * segments, and which would come first of those that are wanted changes while the plan runs. */
+static struct page_use use_of(const struct page_place *from, size_t *items)
+{
+    enum { FIRST_ITEMS = 100 };
+    struct page_use use = {.any_of_count = 0};
+    if (from->limits->use != NULL) {
+        use = *from->limits->use;
+    }
+    if (use.any_of_count > 0 && is_start(from)) {
+        use.any_of_count = 0;
+        *items = *items == 0 || *items > FIRST_ITEMS ? FIRST_ITEMS : *items;
+    }
+    return use;
+}
+
+static bool compose_scan(struct ddb_reader *reader, const struct page_place *from,
+                         struct error *err)
+{
+    struct segment segment = from->segment;
+    const struct page_limits *limits = from->limits;
+    size_t limit = limits->items;
+    struct page_use use = use_of(from, &limit);
     const struct ddb_store *store = ddb_of(reader->base.store);
     const struct key_schema *keys = &store->table.desc.keys;
     struct composer *composer = &reader->composer;
@@ -112,23 +139,20 @@ static bool compose_scan(struct ddb_reader *reader, struct segment segment, stru
         compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
         compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
     }
-    if (limits->items > 0) {
-        compose_raw(composer, "Limit", arena_format(arena, "%zu", limits->items));
+    if (limit > 0) {
+        compose_raw(composer, "Limit", arena_format(arena, "%zu", limit));
     }
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
-    if (cursor.len > 0) {
+    struct scan_mark mark = reserved_mark(store, arena);
+    compose_use(composer, keys, &use, &mark);
+    if (from->cursor.len > 0) {
         struct key key;
-        if (!key_decode(cursor, keys->partition_count + keys->sort_count, &key, err)) {
+        if (!key_decode(from->cursor, keys->partition_count + keys->sort_count, &key, err)) {
             return error_wrap(err, "the cursor");
         }
         compose_key(composer, "ExclusiveStartKey", keys, &key);
     }
     return true;
-}
-
-static bool is_start(const struct page_place *from)
-{
-    return from->cursor.len == 0 && from->segment.total > 1;
 }
 
 /* A segment that begins with an item of another one is not read: the other reads the table. */
@@ -152,6 +176,11 @@ static bool check_overlap(const struct ddb_store *store, struct segment segment,
     return true;
 }
 
+static double units_of(const struct page_limits *limits)
+{
+    return limits->may_be_stale ? page_units / 2 : page_units;
+}
+
 bool ddb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
                    struct error *err)
 {
@@ -165,14 +194,13 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
     const struct json *reply = NULL;
     arena_reset(reader->arena);
     arena_reset(reader->scratch);
-    if (!compose_scan(reader, from->segment, from->cursor, from->limits, err)) {
+    if (!compose_scan(reader, from, err)) {
         return false;
     }
     struct ddb_request request = {.operation = "Scan",
                                   .body = compose_end(&reader->composer, reader->scratch),
                                   .lane = (uint64_t)from->segment.index + 1,
-                                  .units =
-                                      from->limits->may_be_stale ? page_units / 2 : page_units};
+                                  .units = units_of(from->limits)};
     struct ddb_asking asking = {store, reader->client, reader->scratch};
     if (!answer_calls(&asking, &request, 1, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||

@@ -3,6 +3,16 @@
 /* Every control record has it, and nothing else should. */
 #define MARK "refold_value"
 
+struct scan_mark reserved_mark(const struct ddb_store *store, struct arena *arena)
+{
+    enum value_type type = store->table.desc.keys.partition[0].type;
+    struct scan_mark mark = {.name = STR(MARK)};
+    if (!store->home.is_apart && type != VALUE_N) {
+        mark.partition = value_from_member(arena, type, STR(DDB_RESERVED));
+    }
+    return mark;
+}
+
 static bool begins_reserved(struct value partition)
 {
     enum value_type type = value_type(partition);

@@ -85,18 +85,23 @@ START_TEST(a_change_is_written_as_the_table_says)
 }
 END_TEST
 
+static const struct expr *condition_of(struct str text, struct arena *arena)
+{
+    struct expr_parsed parsed = {0};
+    struct error err = {0};
+    ck_assert(expr_parse(text, NULL, arena, &parsed, &err));
+    return parsed.expr;
+}
+
 START_TEST(an_update_may_hang_on_a_condition)
 {
     struct arena *arena = arena_new();
     struct composer composer = {.name_count = 0};
-    struct expr_parsed parsed = {0};
-    struct error err = {0};
     struct str names[] = {STR("X"), STR("Y")};
-    ck_assert(expr_parse(STR("A = 'a' OR B > 1"), NULL, arena, &parsed, &err));
     struct change change = {
         item_of(ITEM(",\"A\":{\"S\":\"a\"},\"Y\":{\"S\":\"y\"}"), arena),
         item_of(ITEM(",\"A\":{\"S\":\"a\"},\"X\":{\"S\":\"x\"},\"Y\":{\"S\":\"y\"}"), arena),
-        {parsed.expr, names, 2},
+        {condition_of(STR("A = 'a' OR B > 1"), arena), names, 2},
         false};
     compose_begin(&composer, STR("T"));
     ck_assert(compose_change(&composer, &keys, &change));
@@ -106,6 +111,51 @@ START_TEST(an_update_may_hang_on_a_condition)
     expect(&composer.set, "#3=:2", "the new attribute");
     ck_assert_uint_eq(composer.condition_operators, 9);
     composer_free(&composer);
+    arena_free(arena);
+}
+END_TEST
+
+/* What a scan says of items and attributes, with so many conditions of one kind. */
+static struct str scan_of(size_t conditions, const struct scan_mark *mark, struct arena *arena)
+{
+    struct composer composer = {.name_count = 0};
+    const struct expr **any_of = arena_alloc(arena, conditions * sizeof *any_of);
+    struct str names[] = {STR("A"), STR("PK"), STR("mark")};
+    for (size_t i = 0; i < conditions; i++) {
+        any_of[i] = condition_of(STR("A = 1 OR A = 2"), arena);
+    }
+    struct page_use use = {any_of, conditions, names, 3};
+    compose_begin(&composer, STR("T"));
+    compose_use(&composer, &keys, &use, mark);
+    struct str body = compose_end(&composer, arena);
+    composer_free(&composer);
+    return body;
+}
+
+/* A server refuses names twice in a projection, and placeholders that nothing uses. */
+START_TEST(a_scan_asks_for_what_is_wanted)
+{
+    struct arena *arena = arena_new();
+    struct scan_mark none = {.name = STR("mark")};
+    struct scan_mark mark = {value_string(arena, STR("ours")), STR("mark")};
+    ck_assert_str_eq(scan_of(1, &none, arena).ptr,
+                     "{\"TableName\":\"T\",\"FilterExpression\":\"(#0 = :0 OR #1 = :1)\","
+                     "\"ProjectionExpression\":\"#2,#3,#4\","
+                     "\"ExpressionAttributeNames\":{\"#0\":\"A\",\"#1\":\"A\",\"#2\":\"PK\",\"#3\":"
+                     "\"A\",\"#4\":\"mark\"},"
+                     "\"ExpressionAttributeValues\":{\":0\":{\"N\":\"1\"},\":1\":{\"N\":\"2\"}}}");
+    ck_assert_str_eq(
+        scan_of(1, &mark, arena).ptr,
+        "{\"TableName\":\"T\",\"FilterExpression\":\"(#0 = :0 OR #1 = :1) OR begins_with(#2,:2)\","
+        "\"ProjectionExpression\":\"#3,#4,#5\","
+        "\"ExpressionAttributeNames\":{\"#0\":\"A\",\"#1\":\"A\",\"#2\":\"PK\",\"#3\":\"PK\",\"#"
+        "4\":"
+        "\"mark\",\"#5\":\"A\"},"
+        "\"ExpressionAttributeValues\":{\":0\":{\"N\":\"1\"},\":1\":{\"N\":\"2\"},\":2\":{\"S\":"
+        "\"ours\"}}}");
+    ck_assert_str_eq(scan_of(200, &none, arena).ptr,
+                     "{\"TableName\":\"T\",\"ProjectionExpression\":\"#0,#1,#2\","
+                     "\"ExpressionAttributeNames\":{\"#0\":\"PK\",\"#1\":\"A\",\"#2\":\"mark\"}}");
     arena_free(arena);
 }
 END_TEST
@@ -159,6 +209,7 @@ int main(void)
     TCase *expressions = tcase_create("expressions");
     tcase_add_loop_test(expressions, a_change_is_written_as_the_table_says, 0,
                         sizeof changes / sizeof *changes);
+    tcase_add_test(expressions, a_scan_asks_for_what_is_wanted);
     tcase_add_test(expressions, an_update_may_hang_on_a_condition);
     tcase_add_test(expressions, a_wide_item_is_compared_as_far_as_an_expression_goes);
     tcase_add_test(expressions, an_item_is_unchanged_without_what_others_have);
