@@ -134,7 +134,7 @@ static bool differences_are(struct value one, struct value other, struct value f
 }
 
 /* All attributes that the update changes are in `found` as in `wanted`. */
-static bool has_changed(const struct step *step, struct value found, struct value wanted)
+static bool changes_are(const struct step *step, struct value found, struct value wanted)
 {
     return differences_are(step->before, step->item, found, wanted) &&
            differences_are(step->item, step->before, found, wanted);
@@ -152,14 +152,14 @@ static bool is_as(const struct step *step, struct value found, struct value want
             return false;
         }
     }
-    return has_changed(step, found, wanted);
+    return changes_are(step, found, wanted);
 }
 
 /* Somebody may have changed what the update was made from since an attempt took effect unseen. */
 static bool has_stood(const struct flight *flight, const struct step *step, struct value found)
 {
     bool parts = flight->unsure && step->basis.names != NULL;
-    return parts ? has_changed(step, found, step->item) : is_as(step, found, step->item);
+    return parts ? changes_are(step, found, step->item) : is_as(step, found, step->item);
 }
 
 /* What the condition asked for is so after all. */
