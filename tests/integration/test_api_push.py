@@ -2,6 +2,7 @@
 """What a server is asked to do itself: conditions on what an update was made from, and no more.
 
 On dynalite, which compares neither sets nor documents in conditions."""
+import base64
 import json
 import os
 import shutil
@@ -38,6 +39,7 @@ class Push(unittest.TestCase):
         self.table = self.server.table(self.name)
         self.embedded = os.path.join(self.folder, "t.refold")
         self.sent = []  # (operation, request) of the table's own items
+        self.checkpoints = []
 
     def plan(self, version, content):
         with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
@@ -55,6 +57,10 @@ class Push(unittest.TestCase):
         request = json.loads(body)
         if "__refold#control" not in json.dumps(request.get("Key", request.get("Item", {}))):
             self.sent.append((operation, request))
+        elif operation == "PutItem":
+            record = base64.b64decode(request["Item"]["refold_value"]["B"])
+            if b'"cursor"' in record:
+                self.checkpoints.append(json.loads(record))
 
     def apply(self, before=None, *options, expect=0):
         """Through a proxy that notes what is sent; before(operation, request) comes first."""
@@ -258,6 +264,7 @@ class Push(unittest.TestCase):
         self.assertEqual(self.apply(None, "--segments", "1", "--page-size", "10"), self.apply_embedded())
         self.assert_same()
         self.assertGreater(len(self.of("Scan")), 15)
+        self.assertEqual(self.checkpoints[-1]["items"], 150)
 
     def test_a_segment_begins_with_all_items(self):
         """Its first item tells a server that ignores segments."""

@@ -283,18 +283,24 @@ static bool add_differences(struct composer *composer, const struct change *chan
     return true;
 }
 
-/* What it was made from and does not change; the key is what the item stands under. */
-static void add_basis(struct composer *composer, const struct key_schema *keys,
+/* What it was made from and does not change; the key is what the item stands under. False where it
+ * does not fit. */
+static bool add_basis(struct composer *composer, const struct key_schema *keys,
                       const struct change *change)
 {
-    for (size_t i = 0; i < change->basis.count && has_room(composer); i++) {
+    for (size_t i = 0; i < change->basis.count; i++) {
         struct str name = change->basis.names[i];
         struct value before = value_member(change->before, name);
-        if (!is_key(keys, name) && !(change->loose && is_container(before)) &&
-            value_equal(before, value_member(change->after, name))) {
-            add_term(composer, compose_name(composer, name), before);
+        if (is_key(keys, name) || (change->loose && is_container(before)) ||
+            !value_equal(before, value_member(change->after, name))) {
+            continue;
         }
+        if (!has_room(composer)) {
+            return false;
+        }
+        add_term(composer, compose_name(composer, name), before);
     }
+    return true;
 }
 
 bool compose_change(struct composer *composer, const struct key_schema *keys,
@@ -309,11 +315,10 @@ bool compose_change(struct composer *composer, const struct key_schema *keys,
     if (!add_differences(composer, change)) {
         return false;
     }
-    if (change->basis.names == NULL) {
-        add_unchanged(composer, keys, change->before, change->after, change->loose);
-    } else {
-        add_basis(composer, keys, change);
+    if (change->basis.names != NULL) {
+        return add_basis(composer, keys, change);
     }
+    add_unchanged(composer, keys, change->before, change->after, change->loose);
     return true;
 }
 

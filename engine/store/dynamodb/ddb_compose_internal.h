@@ -77,8 +77,8 @@ void compose_unchanged(struct composer *composer, const struct key_schema *keys,
                        struct value before, bool loose);
 
 /* What turns `before` into `after`, under the condition that an item stands, that what changes is
- * as in `before`, and what the change was made from too, as far as it fits. An attribute that
- * somebody adds meanwhile stays. False where the changes alone do not fit. */
+ * as in `before`, and what the change was made from too (of a whole item, as far as it fits). An
+ * attribute that somebody adds meanwhile stays. False where it does not fit. */
 struct change {
     struct value before, after;
     struct basis basis;

@@ -280,7 +280,8 @@ static void compose_write(struct ddb_store *store, struct flight *flight, struct
         compose_begin(composer, store->target.table);
         compose_key(composer, "Key", keys, &step->key);
         if (!compose_change(composer, keys, &change)) {
-            refuse(flight, "more attributes change than one UpdateItem takes (4 KB of expression)");
+            refuse(flight, "more attributes are read or change than one UpdateItem takes (4 KB of "
+                           "expression)");
             return;
         }
         finish(composer, "UpdateItem", scratch, out);

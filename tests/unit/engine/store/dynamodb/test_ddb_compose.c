@@ -182,6 +182,16 @@ START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
     compose_begin(&composer, STR("T"));
     struct change change = {item_of(ITEM(""), arena), item, {.count = 0}, false};
     ck_assert(!compose_change(&composer, &keys, &change));
+    struct str *names = arena_alloc(arena, WIDE * sizeof *names);
+    for (size_t i = 0; i < WIDE; i++) {
+        names[i] = members[i].name;
+    }
+    change = (struct change){item, item, {NULL, names, 100}, false};
+    compose_begin(&composer, STR("T"));
+    ck_assert(compose_change(&composer, &keys, &change));
+    change.basis.count = WIDE;
+    compose_begin(&composer, STR("T"));
+    ck_assert(!compose_change(&composer, &keys, &change));
     composer_free(&composer);
     arena_free(arena);
 }
