@@ -133,5 +133,9 @@ struct basis pass_basis(const struct pass *pass, const unsigned char *outcomes, 
             take(&gathering, pass->steps[i].makes);
         }
     }
-    return (struct basis){condition, gathering.names, gathering.count};
+    size_t count = gathering.count;
+    for (size_t i = 0; condition != NULL && i < pass->step_count; i++) {
+        take(&gathering, pass->steps[i].decides);
+    }
+    return (struct basis){condition, gathering.names, count, gathering.count};
 }

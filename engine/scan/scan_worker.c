@@ -47,8 +47,8 @@ static struct str undo_of(struct scan_worker *worker, const struct write *write,
 static struct basis copy_basis(struct basis basis, struct arena *arena)
 {
     if (basis.names != NULL) {
-        struct str *names = arena_alloc(arena, (basis.count + 1) * sizeof *names);
-        memcpy(names, basis.names, basis.count * sizeof *names);
+        struct str *names = arena_alloc(arena, (basis.count_without + 1) * sizeof *names);
+        memcpy(names, basis.names, basis.count_without * sizeof *names);
         basis.names = names;
     }
     return basis;

@@ -151,6 +151,8 @@ struct basis {
     const struct str *names; /* attributes, the missing too; NULL: the whole item. Borrowed from
                                 what outlives the commit, the array itself is copied */
     size_t count;
+    size_t
+        count_without; /* with those behind them that the condition reads: all names, without it */
 };
 
 struct write {

@@ -313,7 +313,7 @@ class Store:
         begun, go = threading.Event(), threading.Event()
 
         def before(operation, body):
-            if operation == "UpdateItem" and b"lease" not in body:
+            if ddb_servers.updated(operation, body):
                 begun.set()
                 go.wait(timeout=30)
 
@@ -372,27 +372,28 @@ class Store:
 
         def before(operation, body):
             """A live table is never so quick that nobody comes between a read and a write."""
-            if operation != "UpdateItem" or b"__refold#" in body:
-                time.sleep(0.02 if operation in ("TransactWriteItems", "PutItem") else 0)
-                return
-            key = json.loads(body)["Key"]
-            with lock:
-                wanted = len(between) < 5 and key["PK"]["S"] not in between
+            time.sleep(0.02 if operation in ("TransactWriteItems", "PutItem") else 0)
+            for key in ddb_servers.updated(operation, body):
+                with lock:
+                    wanted = len(between) < 5 and key["PK"]["S"] not in between
+                    if wanted:
+                        between[key["PK"]["S"]] = len(between)
                 if wanted:
-                    between[key["PK"]["S"]] = len(between)
-            if wanted:
-                try:
-                    self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Meanwhile = :n, #name = :name",
-                                                    "ConditionExpression": "attribute_exists(PK)", "ExpressionAttributeNames": {"#name": "Name"},
-                                                    "ExpressionAttributeValues": {":n": {"N": str(between[key["PK"]["S"]])},
-                                                                                  ":name": {"S": "other " + key["PK"]["S"]}}})
-                except RuntimeError as error:
-                    if "ConditionalCheckFailed" not in str(error):
-                        failures.append(error)
-                    # else it was deleted just now
+                    come_between(key)
 
-        def after(_, __, status, content):
-            if status == 400 and b"Condition" in content:
+        def come_between(key):
+            try:
+                self.server.call("UpdateItem", {"TableName": self.name, "Key": key, "UpdateExpression": "SET Meanwhile = :n, #name = :name",
+                                                "ConditionExpression": "attribute_exists(PK)", "ExpressionAttributeNames": {"#name": "Name"},
+                                                "ExpressionAttributeValues": {":n": {"N": str(between[key["PK"]["S"]])},
+                                                                              ":name": {"S": "other " + key["PK"]["S"]}}})
+            except RuntimeError as error:
+                if "ConditionalCheckFailed" not in str(error):
+                    failures.append(error)
+                # else it was deleted just now
+
+        def after(_, __, ___, content):
+            if b"ConditionalCheckFailed" in content:
                 met.append(content)
 
         writer = threading.Thread(target=write)
@@ -489,7 +490,7 @@ class Dynalite(Store, unittest.TestCase):
         running = []
 
         def before(operation, body):
-            if operation == "UpdateItem" and b'"lease"' not in body and not asleep.is_set():
+            if ddb_servers.updated(operation, body) and not asleep.is_set():
                 running[0].send_signal(signal.SIGSTOP)
                 asleep.set()
 

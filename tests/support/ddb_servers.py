@@ -8,6 +8,7 @@ import http.client
 import http.server
 import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -100,6 +101,43 @@ def headers(operation):
     return {"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0", "X-Amz-Date": "20260101T000000Z",
             "Authorization": "AWS4-HMAC-SHA256 Credential=AKIDTESTS00001234/20260101/us-east-1/dynamodb/aws4_request, "
                              "SignedHeaders=host;x-amz-date, Signature=0"}
+
+
+def updated(operation, body):
+    """The keys of the user's items that a request of refold's updates, alone or by statements."""
+    request = json.loads(body)
+    if operation == "UpdateItem":
+        keys = [request["Key"]]
+    elif operation == "BatchExecuteStatement":
+        keys = [update_of(statement)["Key"] for statement in request["Statements"]]
+    else:
+        keys = []
+    return [key for key in keys if not str(next(iter(key["PK"].values()))).startswith("__refold#")]
+
+
+def update_of(statement):
+    """The UpdateItem that a statement of refold's stands for."""
+    text, values = statement["Statement"], iter(statement["Parameters"])
+    table, changes, where = re.fullmatch(r'UPDATE "([^"]*)"((?: SET "[^"]*"=\?| REMOVE "[^"]*")+) WHERE (.*)', text).groups()
+    names, given, wanted = {}, {}, {"SET": [], "REMOVE": []}
+
+    def name(text):
+        return names.setdefault(text, f"#{len(names)}")
+
+    def value():
+        given[f":{len(given)}"] = next(values)
+        return f":{len(given) - 1}"
+
+    for verb, attribute, has_value in re.findall(r' (SET|REMOVE) "([^"]*)"(=\?)?', changes):
+        wanted[verb].append(name(attribute) + (f" = {value()}" if has_value else ""))
+    terms = [re.fullmatch(r'"([^"]*)"(=\?| IS MISSING)', term).groups() for term in where.split(" AND ")]
+    key = {attribute: next(values) for attribute, _ in terms[:2]}
+    condition = [f"attribute_exists({name(terms[0][0])})"]
+    condition += [f"{name(attribute)} = {value()}" if verb == "=?" else f"attribute_not_exists({name(attribute)})" for attribute, verb in terms[2:]]
+    names = {placeholder: attribute for attribute, placeholder in names.items()}
+    return {"TableName": table, "Key": key, "ConditionExpression": " AND ".join(condition), "ExpressionAttributeNames": names,
+            "UpdateExpression": " ".join(f"{verb} " + ", ".join(parts) for verb, parts in wanted.items() if parts),
+            **({"ExpressionAttributeValues": given} if given else {})}
 
 
 class Listener(http.server.ThreadingHTTPServer):

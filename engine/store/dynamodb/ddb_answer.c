@@ -3,15 +3,26 @@
 
 #include <stdlib.h>
 
-bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests, size_t count,
-                  struct error *err)
+static bool tell_lost(const struct ddb_asking *asking, bool ok, struct error *err)
 {
-    bool ok = ddb_calls(asking->client, requests, count, asking->arena, err);
     struct error lost;
     if (!ok && err->code == ERROR_STOPPED && !lease_check(asking->store, &lost)) {
         *err = lost;
     }
     return ok;
+}
+
+bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests, size_t count,
+                  struct error *err)
+{
+    bool ok = ddb_calls(asking->client, requests, count, asking->arena, err);
+    return tell_lost(asking, ok, err);
+}
+
+bool answer_flow(const struct ddb_asking *asking, const struct ddb_flow *flow, struct error *err)
+{
+    bool ok = ddb_flow_run(asking->client, flow, asking->arena, err);
+    return tell_lost(asking, ok, err);
 }
 
 bool answer_parse(const struct ddb_request *request, struct arena *arena, const struct json **out,
@@ -68,4 +79,15 @@ uint64_t answer_count(const struct json *object, const char *name)
 {
     const struct json *member = json_member(object, name);
     return member == NULL || member->kind != JSON_NUMBER ? 0 : strtoull(member->text.ptr, NULL, 10);
+}
+
+struct str statement_error(const struct json *response)
+{
+    const struct json *error =
+        response->kind == JSON_OBJECT ? json_member(response, "Error") : NULL;
+    if (error == NULL || error->kind != JSON_OBJECT) {
+        return STR("");
+    }
+    const struct json *code = json_member(error, "Code");
+    return code != NULL && code->kind == JSON_STRING ? code->text : STR("?");
 }

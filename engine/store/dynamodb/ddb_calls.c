@@ -7,6 +7,9 @@
 /* Attempts under way at a time; how soon an interruption is seen, and what they get after it. */
 enum { SLOTS = 64, GLANCE_US = 100000, GRACE_US = 2000000 };
 
+/* Requests at hand: enough that those whose key range is throttled do not keep back others. */
+enum { OPEN_MAX = 4096 };
+
 struct ddb_client {
     struct ddb_account *account;
     struct ddb_http *http;
@@ -19,7 +22,9 @@ struct job {
     struct ddb_request *request;
     struct ddb_demand demand;
     struct ddb_tries tries;
-    uint64_t due_us; /* while waiting for its next attempt */
+    struct job *next;  /* of those that wait, or are free */
+    struct job *other; /* of all */
+    uint64_t due_us;   /* while waiting for its next attempt */
     uint64_t sent_us;
     int64_t signed_s;
     uint64_t generation; /* of the key it was signed with */
@@ -29,12 +34,12 @@ struct job {
 
 struct round {
     struct ddb_client *client;
-    struct job *jobs;
-    size_t count;
-    size_t next; /* the first that has not been sent yet */
-    size_t done;
-    struct job **waiting; /* those to be sent again */
-    size_t waiting_count;
+    const struct ddb_flow *flow;
+    struct job *all;
+    struct job *waiting; /* those to be sent (again) */
+    struct job *free;
+    size_t open;    /* begun and not done */
+    bool exhausted; /* there was no next request, and no reply since */
     struct arena *arena;
     struct error *err; /* of the first that has no reply */
     bool failed;
@@ -66,6 +71,16 @@ void ddb_client_close(struct ddb_client *client)
     }
 }
 
+static void reset(struct ddb_request *request)
+{
+    request->reply = DDB_NONE;
+    request->status = 0;
+    request->content = request->type = request->message = STR("");
+    request->consumed = -1;
+    request->unsure = false;
+    request->attempts = 0;
+}
+
 static uint64_t now_of(const struct ddb_client *client)
 {
     const struct ddb_world *world = ddb_account_world(client->account);
@@ -86,6 +101,13 @@ static bool is_stopped(const struct ddb_client *client)
 
 /* ---------------------------------------------------------------- ends */
 
+static void wait_for_turn(struct round *round, struct job *job, uint64_t due_us)
+{
+    job->due_us = due_us;
+    job->next = round->waiting;
+    round->waiting = job;
+}
+
 /* The first that has no reply is the one that is told of. */
 static void fail(struct round *round, const struct error *why)
 {
@@ -95,7 +117,26 @@ static void fail(struct round *round, const struct error *why)
     }
 }
 
-static void end_without_reply(struct round *round, const struct job *job, const char *what)
+static void stop(struct round *round, const struct error *why)
+{
+    fail(round, why);
+    round->over = true;
+}
+
+static void end(struct round *round, struct job *job)
+{
+    struct error why = {0};
+    round->open--;
+    round->exhausted = false;
+    job->next = round->free;
+    round->free = job;
+    if (!round->over && round->flow->done != NULL &&
+        !round->flow->done(round->flow->context, job->request, &why)) {
+        stop(round, &why);
+    }
+}
+
+static void end_without_reply(struct round *round, struct job *job, const char *what)
 {
     struct error why = {0};
     struct str place = ddb_account_describe(round->client->account, round->client->scratch);
@@ -108,7 +149,7 @@ static void end_without_reply(struct round *round, const struct job *job, const 
             : "\nhint: is the endpoint right (http or https, host, port), and the server running?");
     job->request->reply = DDB_NONE;
     fail(round, &why);
-    round->done++;
+    end(round, job);
 }
 
 static enum ddb_reply reply_of(int status, struct str type)
@@ -122,8 +163,8 @@ static enum ddb_reply reply_of(int status, struct str type)
     return str_equal(type, STR("TransactionCanceledException")) ? DDB_CANCELLED : DDB_ERROR;
 }
 
-static void end_with_reply(struct round *round, const struct job *job,
-                           const struct ddb_arrival *arrival, const struct ddb_failure *failure)
+static void end_with_reply(struct round *round, struct job *job, const struct ddb_arrival *arrival,
+                           const struct ddb_failure *failure)
 {
     struct ddb_request *request = job->request;
     request->status = arrival->status;
@@ -133,7 +174,7 @@ static void end_with_reply(struct round *round, const struct job *job,
         request->message = arena_copy(round->arena, failure->message);
     }
     request->reply = reply_of(arrival->status, request->type);
-    round->done++;
+    end(round, job);
 }
 
 /* ---------------------------------------------------------------- attempts that ended */
@@ -172,6 +213,20 @@ static void mend(struct round *round, const struct job *job, enum ddb_class clas
     }
 }
 
+static bool is_to_be_repeated(const struct ddb_client *client, struct job *job,
+                              enum ddb_class class, uint64_t *delay_us)
+{
+    bool is_over = class == DDB_CLASS_FINE || class == DDB_CLASS_FINAL ||
+                   (class == DDB_CLASS_SERVER && job->request->is_probe);
+    if (is_over) {
+        return false;
+    }
+    struct ddb_moment moment = {.known = ddb_account_is_known(client->account),
+                                .now_us = now_of(client),
+                                .random = random_of(client)};
+    return ddb_retry(&job->tries, class, &moment, delay_us);
+}
+
 static void attempt_ended(struct round *round, const struct ddb_arrival *arrival)
 {
     struct ddb_client *client = round->client;
@@ -194,17 +249,11 @@ static void attempt_ended(struct round *round, const struct ddb_arrival *arrival
         job->request->consumed = ddb_consumed_read(arrival->content);
     }
     uint64_t delay_us = 0;
-    bool again = class != DDB_CLASS_FINE && class != DDB_CLASS_FINAL &&
-                 ddb_retry(&job->tries, class,
-                           &(struct ddb_moment){.known = ddb_account_is_known(client->account),
-                                                .now_us = now_of(client),
-                                                .random = random_of(client)},
-                           &delay_us);
+    bool again = is_to_be_repeated(client, job, class, &delay_us);
     report(round, job, class, &failure, !again);
     if (again) {
         mend(round, job, class, arrival);
-        job->due_us = now_of(client) + delay_us;
-        round->waiting[round->waiting_count++] = job;
+        wait_for_turn(round, job, now_of(client) + delay_us);
     } else if (arrival->transport == DDB_ARRIVED) {
         end_with_reply(round, job, arrival, &failure);
     } else {
@@ -222,8 +271,7 @@ static void start(struct round *round, struct job *job)
     if (!ddb_account_key(client->account, client->key, &job->signed_s, &why)) {
         struct ddb_attempt_end end = {.end = {.result = DDB_RESULT_TROUBLE}};
         ddb_account_end(client->account, &job->demand, &end);
-        fail(round, &why);
-        round->over = true;
+        stop(round, &why);
         return;
     }
     job->generation = client->key->generation;
@@ -235,12 +283,55 @@ static void start(struct round *round, struct job *job)
     ddb_http_start(client->http, job->request, client->key, job->signed_s, job);
 }
 
-/* The place in `waiting` of the one that is due first. */
-static size_t first_due(const struct round *round)
+static void prepare(struct job *job, struct ddb_request *request)
 {
-    size_t first = 0;
-    for (size_t i = 1; i < round->waiting_count; i++) {
-        first = round->waiting[i]->due_us < round->waiting[first]->due_us ? i : first;
+    static const struct str wish = STR_INIT("\"ReturnConsumedCapacity\"");
+    struct str body = request->body;
+    reset(request);
+    job->request = request;
+    job->demand = (struct ddb_demand){.side = ddb_side_of(request->operation),
+                                      .lane = request->lane,
+                                      .units = request->units > 0 ? request->units : 1};
+    job->tries = (struct ddb_tries){0};
+    job->sent = false;
+    job->wants_units = body.len > 0 && memmem(body.ptr, body.len, wish.ptr, wish.len) != NULL;
+}
+
+/* One that was not begun yet; NULL: there is none at present. */
+static struct job *fresh_job(struct round *round)
+{
+    struct ddb_request *request = NULL;
+    struct error why = {0};
+    if (round->exhausted || round->open == OPEN_MAX) {
+        return NULL;
+    }
+    if (!round->flow->next(round->flow->context, &request, &why)) {
+        stop(round, &why);
+        return NULL;
+    }
+    round->exhausted = request == NULL;
+    if (request == NULL) {
+        return NULL;
+    }
+    struct job *job = round->free;
+    if (job == NULL) {
+        job = arena_zero(round->arena, sizeof *job);
+        job->other = round->all;
+        round->all = job;
+    } else {
+        round->free = job->next;
+    }
+    round->open++;
+    prepare(job, request);
+    return job;
+}
+
+/* The link to the one of those waiting that is due first. */
+static struct job **first_due(struct round *round)
+{
+    struct job **first = &round->waiting;
+    for (struct job **at = first; *at != NULL; at = &(*at)->next) {
+        first = (*at)->due_us < (*first)->due_us ? at : first;
     }
     return first;
 }
@@ -249,16 +340,16 @@ static size_t first_due(const struct round *round)
  * either. NULL: none; *wait_us is lowered to when one is due. */
 static struct job *next_job(struct round *round, uint64_t now_us, uint64_t *wait_us)
 {
-    if (round->waiting_count > 0) {
-        size_t first = first_due(round);
-        struct job *job = round->waiting[first];
-        if (job->due_us <= now_us) {
-            round->waiting[first] = round->waiting[--round->waiting_count];
-            return job;
-        }
+    struct job **first = first_due(round);
+    struct job *job = *first;
+    if (job != NULL && job->due_us <= now_us) {
+        *first = job->next;
+        return job;
+    }
+    if (job != NULL) {
         *wait_us = job->due_us - now_us < *wait_us ? job->due_us - now_us : *wait_us;
     }
-    return round->next < round->count ? &round->jobs[round->next++] : NULL;
+    return fresh_job(round);
 }
 
 /* Sends what may be sent now. Returns when to look again, if no reply comes before. */
@@ -279,8 +370,7 @@ static uint64_t start_all(struct round *round)
             start(round, job);
             continue;
         }
-        job->due_us = now_us + full_us;
-        round->waiting[round->waiting_count++] = job;
+        wait_for_turn(round, job, now_us + full_us);
         if (grant != DDB_LANE_FULL) {
             return grant == DDB_SIDE_FULL && full_us < wait_us ? full_us : wait_us;
         }
@@ -301,8 +391,7 @@ static void wind_up(struct round *round)
             attempt_ended(round, &arrival);
         }
     }
-    for (size_t i = 0; i < round->count; i++) {
-        struct job *job = &round->jobs[i];
+    for (struct job *job = round->all; job != NULL; job = job->other) {
         if (job->sent) {
             struct ddb_attempt_end end = {.end = {.result = DDB_RESULT_TROUBLE}};
             ddb_account_end(client->account, &job->demand, &end);
@@ -312,63 +401,53 @@ static void wind_up(struct round *round)
     ddb_http_drop(client->http);
 }
 
-static void run(struct round *round)
+bool ddb_flow_run(struct ddb_client *client, const struct ddb_flow *flow, struct arena *arena,
+                  struct error *err)
 {
-    struct ddb_client *client = round->client;
+    struct round round = {.client = client, .flow = flow, .arena = arena, .err = err};
     struct ddb_arrival arrival;
-    while (round->done < round->count && !round->over) {
-        uint64_t wait_us = start_all(round);
-        while (ddb_http_wait(client->http, wait_us, round->arena, &arrival)) {
-            attempt_ended(round, &arrival);
+    while (!round.over && (round.open > 0 || !round.exhausted)) {
+        uint64_t wait_us = start_all(&round);
+        while (!round.over && round.open > 0 &&
+               ddb_http_wait(client->http, wait_us, arena, &arrival)) {
+            attempt_ended(&round, &arrival);
             wait_us = 0;
         }
         if (is_stopped(client)) {
             struct error why = {0};
             (void)error_set(&why, ERROR_STOPPED, "interrupted");
-            fail(round, &why);
-            round->over = true;
+            stop(&round, &why);
         }
     }
-    if (round->over) {
-        wind_up(round);
+    if (round.over) {
+        wind_up(&round);
     }
+    return !round.failed;
 }
 
-static void prepare(struct job *job, struct ddb_request *request)
+struct list {
+    struct ddb_request *requests;
+    size_t left;
+};
+
+static bool next_of_list(void *context, struct ddb_request **out, struct error *err)
 {
-    static const struct str wish = STR_INIT("\"ReturnConsumedCapacity\"");
-    request->reply = DDB_NONE;
-    request->status = 0;
-    request->content = request->type = request->message = STR("");
-    request->consumed = -1;
-    request->unsure = false;
-    request->attempts = 0;
-    struct str body = request->body;
-    *job = (struct job){
-        .request = request,
-        .demand = {.side = ddb_side_of(request->operation),
-                   .lane = request->lane,
-                   .units = request->units > 0 ? request->units : 1},
-        .wants_units = body.len > 0 && memmem(body.ptr, body.len, wish.ptr, wish.len) != NULL,
-    };
+    (void)err;
+    struct list *list = context;
+    *out = list->left == 0 ? NULL : list->requests++;
+    list->left -= list->left == 0 ? 0 : 1;
+    return true;
 }
 
 bool ddb_calls(struct ddb_client *client, struct ddb_request *requests, size_t count,
                struct arena *arena, struct error *err)
 {
-    struct round round = {
-        .client = client,
-        .jobs = arena_alloc(arena, count * sizeof(struct job)),
-        .count = count,
-        .waiting = arena_alloc(arena, count * sizeof(struct job *)),
-        .arena = arena,
-        .err = err,
-    };
+    struct list list = {requests, count};
+    struct ddb_flow flow = {.context = &list, .next = next_of_list};
     for (size_t i = 0; i < count; i++) {
-        prepare(&round.jobs[i], &requests[i]);
+        reset(&requests[i]);
     }
-    run(&round);
-    return !round.failed;
+    return ddb_flow_run(client, &flow, arena, err);
 }
 
 bool ddb_call(struct ddb_client *client, struct ddb_request *request, struct arena *arena,

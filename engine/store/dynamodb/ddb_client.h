@@ -101,6 +101,7 @@ struct ddb_request {
     uint64_t lane; /* a hash of the partition key, or of the segment: what is slowed when its key
                       range is throttled; 0: nothing but this request */
     double units;  /* capacity it is expected to take (0: 1) */
+    bool is_probe; /* an error of the server's own is an answer: it may not know the operation */
     enum ddb_reply reply; /* out, as all that follows */
     int status;           /* of HTTP; 0 with DDB_NONE */
     struct str content;   /* JSON, in the arena */
@@ -124,6 +125,20 @@ MUST_CHECK bool ddb_calls(struct ddb_client *client, struct ddb_request *request
 /* As ddb_calls() for one. */
 MUST_CHECK bool ddb_call(struct ddb_client *client, struct ddb_request *request,
                          struct arena *arena, struct error *err);
+
+/* Requests that are made while others are under way, so that the server never waits for them. */
+struct ddb_flow {
+    void *context;
+    /* The next request, which stays where it is until done() has had it. NULL: none at present; it
+     * is asked again after a reply. */
+    bool (*next)(void *context, struct ddb_request **out, struct error *err);
+    /* What became of a request, DDB_NONE too. Where either returns false, nothing else is sent. */
+    bool (*done)(void *context, struct ddb_request *request, struct error *err);
+};
+
+/* As ddb_calls(), until there is neither a next request nor one under way. */
+MUST_CHECK bool ddb_flow_run(struct ddb_client *client, const struct ddb_flow *flow,
+                             struct arena *arena, struct error *err);
 
 /* Waits as before a throttled request's attempt number `attempt` (from 1), and slows what
  * `operation` belongs to: for UnprocessedItems and UnprocessedKeys, which come with DDB_OK.

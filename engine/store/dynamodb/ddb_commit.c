@@ -195,68 +195,6 @@ static bool find_transactions(const struct wave *wave, struct error *err)
     return true;
 }
 
-/* Flights under way together. */
-struct round {
-    struct ddb_store *store;
-    struct flight *flights;
-    size_t count;
-    struct arena *arena;
-    bool may_delete; /* it is durable that items may be deleted after what was put for them */
-    size_t waiting;  /* out: for that */
-    size_t sent;     /* out */
-};
-
-/* One request of each flight that is not done. */
-static bool run_round(struct round *round, struct error *err)
-{
-    struct ddb_store *store = round->store;
-    struct ddb_request *requests = arena_alloc(round->arena, (round->count + 1) * sizeof *requests);
-    struct flight **flying = arena_alloc(round->arena, (round->count + 1) * sizeof *flying);
-    size_t count = 0;
-    round->waiting = 0;
-    for (size_t i = 0; i < round->count; i++) {
-        struct flight *flight = &round->flights[i];
-        if (!round->may_delete && flight_is_to_delete(flight)) {
-            round->waiting++;
-            continue;
-        }
-        flight_compose(store, flight, round->arena, &requests[count]);
-        if (requests[count].operation != NULL) {
-            flying[count++] = flight;
-        }
-    }
-    round->sent = count;
-    struct ddb_asking asking = ddb_asking_of(store, round->arena);
-    if (count > 0 && (!lease_check(store, err) || !answer_calls(&asking, requests, count, err))) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!flight_answer(store, flying[i], &requests[i], round->arena, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Only deletes are left: from here on nothing tells ours from another's. */
-static bool begin_deletes(struct round *round, struct error *err)
-{
-    round->may_delete = true;
-    return intent_write(round->store, round->flights, round->count, INTENT_OWN, err);
-}
-
-bool flights_run(struct ddb_store *store, struct flight *flights, size_t count, struct arena *arena,
-                 struct error *err)
-{
-    struct round round = {store, flights, count, arena, false, 0, 0};
-    bool ok = true;
-    do {
-        ok = run_round(&round, err) &&
-             (round.sent > 0 || round.waiting == 0 || begin_deletes(&round, err));
-    } while (ok && (round.sent > 0 || round.waiting > 0));
-    return ok;
-}
-
 static bool run_wave(struct wave *wave, struct error *err)
 {
     if (!find_transactions(wave, err)) {

@@ -100,7 +100,11 @@ unsigned compose_name(struct composer *composer, struct str name)
 {
     unsigned number = composer->name_count++;
     buffer_format(&composer->names, "%s\"#%u\":", number == 0 ? "" : ",", number);
+    size_t at = composer->names.len;
     json_write_string(&composer->names, name);
+    if (number < PLACEHOLDERS_MAX) {
+        composer->name_at[number] = (struct text_span){at + 1, composer->names.len - at - 2};
+    }
     return number;
 }
 
@@ -108,7 +112,11 @@ unsigned compose_value(struct composer *composer, struct value value)
 {
     unsigned number = composer->value_count++;
     buffer_format(&composer->values, "%s\":%u\":", number == 0 ? "" : ",", number);
+    size_t at = composer->values.len;
     item_json_write_value(value, &composer->values);
+    if (number < PLACEHOLDERS_MAX) {
+        composer->value_at[number] = (struct text_span){at, composer->values.len - at};
+    }
     return number;
 }
 
@@ -126,6 +134,29 @@ size_t compose_push(struct composer *composer, const struct expr *condition, str
 {
     struct expr_sink sink = {push_name, push_value, composer};
     return expr_push(condition, &sink, out);
+}
+
+static struct str text_at(const struct buffer *buffer, struct text_span span)
+{
+    return (struct str){buffer->bytes + span.at, span.len};
+}
+
+bool compose_name_of(const struct composer *composer, size_t number, struct str *out)
+{
+    if (number >= composer->name_count || number >= PLACEHOLDERS_MAX) {
+        return false;
+    }
+    *out = text_at(&composer->names, composer->name_at[number]);
+    return true;
+}
+
+bool compose_value_of(const struct composer *composer, size_t number, struct str *out)
+{
+    if (number >= composer->value_count || number >= PLACEHOLDERS_MAX) {
+        return false;
+    }
+    *out = text_at(&composer->values, composer->value_at[number]);
+    return true;
 }
 
 /* ---------------------------------------------------------------- conditions */

@@ -20,6 +20,14 @@ struct known_name {
     size_t len;
 };
 
+/* Placeholders whose texts can be asked for again; what is beyond them cannot. */
+enum { PLACEHOLDERS_MAX = 64 };
+
+struct text_span {
+    size_t at; /* in the buffer */
+    size_t len;
+};
+
 /* One request under construction; its buffers are used again for the next. Starts as {0}. */
 struct composer {
     struct buffer body;
@@ -28,6 +36,8 @@ struct composer {
     struct buffer condition;
     struct buffer set;
     struct buffer remove;
+    struct text_span name_at[PLACEHOLDERS_MAX];
+    struct text_span value_at[PLACEHOLDERS_MAX];
     unsigned name_count;
     unsigned value_count;
     unsigned condition_operators;
@@ -56,6 +66,11 @@ void compose_write_key(struct buffer *out, const struct key_schema *keys, const 
 /* A placeholder's number for an attribute name or a value. */
 unsigned compose_name(struct composer *composer, struct str name);
 unsigned compose_value(struct composer *composer, struct value value);
+
+/* What a placeholder stands for: a name as JSON writes it, less the quotes; a value's JSON.
+ * Borrowed until something is added. False: it is not one of the first. */
+bool compose_name_of(const struct composer *composer, size_t number, struct str *out);
+bool compose_value_of(const struct composer *composer, size_t number, struct str *out);
 
 /* Writes a pushable condition with placeholders; returns how many operators it has. */
 size_t compose_push(struct composer *composer, const struct expr *condition, struct buffer *out);

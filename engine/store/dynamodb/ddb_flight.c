@@ -252,13 +252,37 @@ static void compose_move(struct ddb_store *store, const struct flight *flight,
     out->units = 2 * (units_of(step->item) + units_of(step->before));
 }
 
+static struct change change_of(const struct flight *flight, const struct step *step)
+{
+    return (struct change){step->before, step->item, step->basis, flight->loose};
+}
+
+bool flight_state(struct ddb_store *store, const struct flight *flight, double *units)
+{
+    bool writes = flight->phase == PHASE_WRITE && !flight->alone && !flight->loose;
+    if (store->states != STATES_THERE || store->compares_scalars_only || !writes ||
+        flight->steps[flight->at].kind != WRITE_UPDATE) {
+        return false;
+    }
+    const struct step *step = &flight->steps[flight->at];
+    const struct key_schema *keys = &store->table.desc.keys;
+    struct change change = change_of(flight, step);
+    change.basis.condition = NULL; /* in a statement, that what it reads is as it was */
+    change.basis.count = change.basis.count_without;
+    struct statement_place place = {store->target.table, keys, &step->key};
+    compose_begin(&store->composer, store->target.table);
+    *units = units_of(step->item);
+    return compose_change(&store->composer, keys, &change) &&
+           statements_add(&store->statements, &store->composer, &place);
+}
+
 static void compose_write(struct ddb_store *store, struct flight *flight, struct arena *scratch,
                           struct ddb_request *out)
 {
     struct composer *composer = &store->composer;
     const struct step *step = &flight->steps[flight->at];
     const struct key_schema *keys = &store->table.desc.keys;
-    struct change change = {step->before, step->item, step->basis, flight->loose};
+    struct change change = change_of(flight, step);
     out->lane = lane_of(has_target(step) ? &step->target : &step->key);
     out->units = units_of(step->kind == WRITE_DELETE ? step->before : step->item);
     switch (step->kind) {

@@ -13,6 +13,7 @@ static void next_step(struct flight *flight)
     flight->at++;
     flight->unsure = false;
     flight->loose = false;
+    flight->alone = false;
     flight->tries = 0;
     flight->phase = PHASE_WRITE;
     if (flight->at == flight->count) {

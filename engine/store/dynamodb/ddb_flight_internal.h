@@ -50,6 +50,7 @@ struct flight {
     bool wrote;  /* at least one step changed something */
     bool unsure; /* an attempt of the step at hand may have taken effect unseen */
     bool loose;  /* the server compares sets by their order: they are left out of the condition */
+    bool alone;  /* a statement among others did not do: the step gets a request of its own */
     unsigned tries;
     struct value
         found; /* under the target, when the source is looked at too; what is to be added */
@@ -63,6 +64,9 @@ void flight_begin(struct ddb_store *store, struct effect *effect, struct arena *
 void flight_compose(struct ddb_store *store, struct flight *flight, struct arena *scratch,
                     struct ddb_request *out);
 
+/* Adds the next request to store->statements; false: it goes by itself. */
+bool flight_state(struct ddb_store *store, const struct flight *flight, double *units);
+
 /* Takes the reply. Returns false only for what ends the commit. */
 MUST_CHECK bool flight_answer(struct ddb_store *store, struct flight *flight,
                               const struct ddb_request *request, struct arena *scratch,
@@ -75,7 +79,7 @@ void flight_take_back(struct flight *flight);
  * tells whether it did so or somebody else. */
 bool flight_is_to_delete(const struct flight *flight);
 
-/* Brings all to their ends, many at a time. ddb_commit.c. */
+/* Brings all to their ends, many at a time: nothing waits for the reply to another's request. */
 MUST_CHECK bool flights_run(struct ddb_store *store, struct flight *flights, size_t count,
                             struct arena *arena, struct error *err);
 

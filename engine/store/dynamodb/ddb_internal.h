@@ -11,6 +11,7 @@
 #include "engine/item/value.h"
 #include "engine/store/dynamodb/ddb_client.h"
 #include "engine/store/dynamodb/ddb_compose_internal.h"
+#include "engine/store/dynamodb/ddb_statement_internal.h"
 #include "engine/store/dynamodb/ddb_table_internal.h"
 #include "engine/store/dynamodb/ddb_target.h"
 #include "engine/store/store.h"
@@ -57,6 +58,8 @@ struct ddb_store {
     struct store_voice voice;
     uint64_t read_units, write_units; /* provisioned when the store was opened; 0: on demand */
     bool compares_scalars_only;       /* the server; found by trying */
+    struct statements statements;
+    enum { STATES_UNKNOWN, STATES_THERE, STATES_LACKING } states; /* updates as statements */
     enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
 };
 
@@ -115,6 +118,9 @@ static inline struct ddb_asking ddb_asking_of(const struct ddb_store *store, str
 /* ddb_calls(), but a run that lost its lease is told so: its requests are stopped. ERROR_BUSY. */
 MUST_CHECK bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests,
                              size_t count, struct error *err);
+/* ddb_flow_run(), likewise. */
+MUST_CHECK bool answer_flow(const struct ddb_asking *asking, const struct ddb_flow *flow,
+                            struct error *err);
 
 /* The reply as a tree. ERROR_STORE. */
 MUST_CHECK bool answer_parse(const struct ddb_request *request, struct arena *arena,
@@ -133,6 +139,14 @@ MUST_CHECK bool answer_element(const struct json *json, struct arena *arena, str
 /* The reply of a request that must be DDB_OK. */
 MUST_CHECK bool answer_expect(const struct ddb_store *store, const struct ddb_request *request,
                               struct arena *arena, const struct json **out, struct error *err);
+
+/* Of one of the Responses of BatchExecuteStatement: its error's code; empty: it is done. */
+struct str statement_error(const struct json *response);
+
+/* --- ddb_statement_try.c --- */
+
+/* Finds out whether the server takes updates as statements, and their conditions too. */
+void statements_try(struct ddb_store *store);
 
 /* --- ddb_reserved.c: what is ours in the table --- */
 

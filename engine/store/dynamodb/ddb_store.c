@@ -53,6 +53,7 @@ static void ddb_close(struct store *base)
     ddb_client_close(store->client);
     ddb_account_close(store->account);
     composer_free(&store->composer);
+    statements_free(&store->statements);
     ddb_segments_free(store->segments);
     arena_free(store->arena);
     heap_free(store);

@@ -101,7 +101,7 @@ START_TEST(an_update_may_hang_on_a_condition)
     struct change change = {
         item_of(ITEM(",\"A\":{\"S\":\"a\"},\"Y\":{\"S\":\"y\"}"), arena),
         item_of(ITEM(",\"A\":{\"S\":\"a\"},\"X\":{\"S\":\"x\"},\"Y\":{\"S\":\"y\"}"), arena),
-        {condition_of(STR("A = 'a' OR B > 1"), arena), names, 2},
+        {condition_of(STR("A = 'a' OR B > 1"), arena), names, 2, 2},
         false};
     compose_begin(&composer, STR("T"));
     ck_assert(compose_change(&composer, &keys, &change));

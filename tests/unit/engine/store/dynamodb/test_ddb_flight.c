@@ -185,7 +185,8 @@ static struct write write_of(const char *text, const struct key_schema *keys, st
     struct error err = {0};
     if (text[0] == 'U' && text[4] != '\0') {
         static const struct str y = STR_INIT("Y");
-        write.basis = (struct basis){NULL, &y, text[4] == 'Y' ? 1 : 0};
+        size_t count = text[4] == 'Y' ? 1 : 0;
+        write.basis = (struct basis){NULL, &y, count, count};
     }
     if (text[4] == '?') {
         struct expr_parsed parsed = {0};

@@ -1,0 +1,219 @@
+#include "engine/store/dynamodb/ddb_flight_internal.h"
+#include "engine/store/dynamodb/ddb_intent_internal.h"
+#include "engine/store/dynamodb/ddb_internal.h"
+
+/* A request of many statements ends when it is so long. */
+enum { STATEMENTS_MAX_BYTES = 1 << 20 };
+
+/* A request under way, and the flights that it serves. */
+struct sending {
+    struct ddb_request request; /* first: it is how the sending is found again */
+    struct flight **flights;
+    size_t count;
+    bool states; /* their writes are statements of one request */
+};
+
+/* Flights that have something to send form a ring. */
+struct run {
+    struct ddb_store *store;
+    struct arena *arena;
+    struct flight **ready;
+    size_t capacity;
+    size_t first;
+    size_t ready_count;
+    bool may_delete; /* it is durable that items may be deleted after what was put for them */
+};
+
+static void push(struct run *run, struct flight *flight)
+{
+    bool rests = flight->phase == PHASE_DONE || (!run->may_delete && flight_is_to_delete(flight));
+    if (!rests) {
+        run->ready[(run->first + run->ready_count++) % run->capacity] = flight;
+    }
+}
+
+static struct flight *pop(struct run *run)
+{
+    struct flight *flight = run->ready[run->first];
+    run->first = (run->first + 1) % run->capacity;
+    run->ready_count--;
+    return flight;
+}
+
+/* ---------------------------------------------------------------- what is sent */
+
+static struct sending *new_sending(const struct run *run, size_t most)
+{
+    struct sending *sending = arena_zero(run->arena, sizeof *sending);
+    sending->flights = arena_alloc(run->arena, most * sizeof(struct flight *));
+    return sending;
+}
+
+/* A request of its own for a flight; NULL: it turned out to be done. */
+static struct sending *send_alone(struct run *run, struct flight *flight)
+{
+    struct sending *sending = new_sending(run, 1);
+    sending->flights[sending->count++] = flight;
+    flight_compose(run->store, flight, run->arena, &sending->request);
+    if (sending->request.operation == NULL) {
+        return NULL;
+    }
+    return sending;
+}
+
+/* As many as go into one request, of those that are next; NULL: the next flight is none of them. */
+static struct sending *send_statements(struct run *run)
+{
+    struct statements *statements = &run->store->statements;
+    struct sending *sending = NULL;
+    while (run->ready_count > 0 && statements->count < STATEMENTS_MAX &&
+           statements->body.len < STATEMENTS_MAX_BYTES) {
+        struct flight *flight = run->ready[run->first];
+        double units = 0;
+        if (!flight_state(run->store, flight, &units)) {
+            break;
+        }
+        if (sending == NULL) {
+            sending = new_sending(run, STATEMENTS_MAX);
+        }
+        sending->flights[sending->count++] = pop(run);
+        sending->request.units += units;
+    }
+    if (sending != NULL) {
+        sending->states = true;
+        sending->request.operation = "BatchExecuteStatement";
+        sending->request.body = statements_end(statements, run->arena);
+    }
+    return sending;
+}
+
+static bool next(void *context, struct ddb_request **out, struct error *err)
+{
+    struct run *run = context;
+    if (!lease_check(run->store, err)) {
+        return false;
+    }
+    struct sending *sending = send_statements(run);
+    while (sending == NULL && run->ready_count > 0) {
+        sending = send_alone(run, pop(run));
+    }
+    *out = sending == NULL ? NULL : &sending->request;
+    return true;
+}
+
+/* ---------------------------------------------------------------- what comes back */
+
+/* What is not done goes once more, if at all, in a request of its own: there it is tried again, or
+ * the reason is told. */
+static bool take_response(struct run *run, struct flight *flight, const struct ddb_request *request,
+                          struct str code, struct error *err)
+{
+    struct ddb_request one = {
+        .operation = "UpdateItem", .content = STR("{}"), .unsure = request->unsure};
+    flight->alone = code.len > 0;
+    if (code.len == 0) {
+        one.reply = DDB_OK;
+    } else if (str_equal(code, STR("ConditionalCheckFailed"))) {
+        one.reply = DDB_CONDITION;
+    } else {
+        flight->unsure |= request->unsure || str_equal(code, STR("InternalServerError"));
+        return true;
+    }
+    return flight_answer(run->store, flight, &one, run->arena, err);
+}
+
+static bool take_responses(struct run *run, const struct sending *sending, struct error *err)
+{
+    const struct ddb_request *request = &sending->request;
+    const struct json *reply = NULL;
+    if (request->reply != DDB_OK) {
+        run->store->states = STATES_LACKING;
+        for (size_t i = 0; i < sending->count; i++) {
+            sending->flights[i]->unsure |= request->unsure;
+        }
+        return true;
+    }
+    if (!answer_parse(request, run->arena, &reply, err)) {
+        return false;
+    }
+    const struct json *responses = answer_list(reply, "Responses");
+    if (responses->count != sending->count) {
+        return error_set(err, ERROR_STORE, "the server's reply: not one response a statement");
+    }
+    for (size_t i = 0; i < sending->count; i++) {
+        struct str code = statement_error(&responses->items[i]);
+        if (!take_response(run, sending->flights[i], request, code, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool done(void *context, struct ddb_request *request, struct error *err)
+{
+    struct run *run = context;
+    const struct sending *sending = (struct sending *)(void *)request;
+    if (request->reply == DDB_NONE) {
+        return false; /* and that is the error */
+    }
+    bool ok = sending->states
+                  ? take_responses(run, sending, err)
+                  : flight_answer(run->store, sending->flights[0], request, run->arena, err);
+    for (size_t i = 0; ok && i < sending->count; i++) {
+        push(run, sending->flights[i]);
+    }
+    return ok;
+}
+
+/* Worth a try where there is more than one. */
+static bool has_updates(const struct run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->ready_count && count < 2; i++) {
+        const struct flight *flight = run->ready[i];
+        count += flight->steps[flight->at].kind == WRITE_UPDATE;
+    }
+    return count == 2;
+}
+
+/* To where each flight is done, or is to delete and may not. */
+static bool send_all(struct run *run, struct flight *flights, size_t count, struct error *err)
+{
+    struct ddb_store *store = run->store;
+    struct ddb_asking asking = ddb_asking_of(store, run->arena);
+    struct ddb_flow flow = {.context = run, .next = next, .done = done};
+    run->first = run->ready_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        push(run, &flights[i]);
+    }
+    if (store->states == STATES_UNKNOWN && store->lease != NULL && has_updates(run)) {
+        statements_try(store);
+    }
+    return run->ready_count == 0 || answer_flow(&asking, &flow, err);
+}
+
+static bool all_done(const struct flight *flights, size_t count)
+{
+    size_t i = 0;
+    while (i < count && flights[i].phase == PHASE_DONE) {
+        i++;
+    }
+    return i == count;
+}
+
+bool flights_run(struct ddb_store *store, struct flight *flights, size_t count, struct arena *arena,
+                 struct error *err)
+{
+    struct run run = {.store = store, .arena = arena, .capacity = count + 1};
+    run.ready = arena_alloc(arena, run.capacity * sizeof *run.ready);
+    if (!send_all(&run, flights, count, err)) {
+        return false;
+    }
+    if (all_done(flights, count)) {
+        return true;
+    }
+    /* Only deletes are left: from here on nothing tells ours from another's. */
+    run.may_delete = true;
+    return intent_write(store, flights, count, INTENT_OWN, err) &&
+           send_all(&run, flights, count, err);
+}
