@@ -186,7 +186,7 @@ START_TEST(a_wide_item_is_compared_as_far_as_an_expression_goes)
     for (size_t i = 0; i < WIDE; i++) {
         names[i] = members[i].name;
     }
-    change = (struct change){item, item, {NULL, names, 100}, false};
+    change = (struct change){item, item, {NULL, names, 100, 100}, false};
     compose_begin(&composer, STR("T"));
     ck_assert(compose_change(&composer, &keys, &change));
     change.basis.count = WIDE;
