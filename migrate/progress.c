@@ -75,6 +75,8 @@ struct str progress_line(struct arena *arena, struct progress_state state, size_
     }
     if (state.elapsed_ms > 0 && state.done > 0) {
         add_speed(&line, arena, state);
+    } else if (state.elapsed_ms > 0) {
+        buffer_format(&line, "  for %.*s", STR_ARG(report_duration(arena, state.elapsed_ms)));
     }
     struct str text = arena_copy(arena, buffer_str(&line));
     buffer_free(&line);

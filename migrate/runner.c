@@ -232,7 +232,7 @@ static bool run_all(const struct run *run, struct error *err)
     if (failed) {
         return end(run, RUN_FAILED, err);
     }
-    return runner_index_finish(run->session, err) && end(run, RUN_APPLIED, err);
+    return runner_index_finish(run->session, run->record, err) && end(run, RUN_APPLIED, err);
 }
 
 bool runner_apply(struct runner_session *session, const struct plan *plan,

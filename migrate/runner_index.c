@@ -23,7 +23,7 @@ static void note_finding(void *context, struct str finding)
     }
 }
 
-bool runner_index_check(const struct runner_session *session, const struct stage *stage,
+bool runner_index_check(struct runner_session *session, const struct stage *stage,
                         struct ledger_record *record, struct index_counts *out, struct error *err)
 {
     struct scan_options scan = runner_session_scan(session);
@@ -34,7 +34,14 @@ bool runner_index_check(const struct runner_session *session, const struct stage
                                 .report_max = stage->leave_out ? 0 : LEDGER_FAULTS_MAX,
                                 .report = note_finding,
                                 .context = &findings};
-    return index_check_run(&scan, &check, out, err);
+    if (!index_check_run(&scan, &check, out, err)) {
+        return false;
+    }
+    if (session->eligible_count < INDEXES_MAX) {
+        session->eligible[session->eligible_count].name = stage->index.name;
+        session->eligible[session->eligible_count++].items = out->whole;
+    }
+    return true;
 }
 
 /* ---------------------------------------------------------------- changing */
@@ -102,22 +109,45 @@ bool runner_index_drop(struct runner_session *session, const struct stage *stage
 
 /* ---------------------------------------------------------------- filling */
 
-static bool finish_one(struct runner_session *session, struct str name, struct error *err)
+static struct progress *open_progress(struct runner_session *session, struct str name)
 {
     struct str phase = arena_format(session->arena, "filling index %.*s", STR_ARG(name));
-    struct progress *progress =
-        progress_open_table(session->invocation, phase.ptr, &session->table);
+    for (size_t i = 0; i < session->eligible_count; i++) {
+        if (str_equal(session->eligible[i].name, name)) {
+            return progress_open(session->invocation, phase.ptr, session->eligible[i].items);
+        }
+    }
+    return progress_open_table(session->invocation, phase.ptr, &session->table);
+}
+
+static bool finish_one(struct runner_session *session, struct str name, struct error *err)
+{
+    session->filling = open_progress(session, name);
     bool ok = store_index_finish(session->store, name, err) && store_flush(session->store, err);
-    progress_close(progress);
+    progress_close(session->filling);
+    session->filling = NULL;
     return ok || error_wrap(err, "index %.*s", STR_ARG(name));
 }
 
-bool runner_index_finish(struct runner_session *session, struct error *err)
+static bool is_made_by(const struct ledger_record *record, struct str name)
+{
+    bool made = false;
+    for (size_t i = 0; i < record->change_count; i++) {
+        const struct index_change *change = &record->changes[i];
+        made = str_equal(change->index.name, name) ? change->created : made;
+    }
+    return made;
+}
+
+/* An index that is ACTIVE already, as some servers make them at once, is counted too. */
+bool runner_index_finish(struct runner_session *session, const struct ledger_record *record,
+                         struct error *err)
 {
     struct table_desc table = session->table;
     for (size_t i = 0; i < table.index_count; i++) {
-        if (table.indexes[i].state == INDEX_CREATING &&
-            !finish_one(session, table.indexes[i].name, err)) {
+        const struct index_desc *index = &table.indexes[i];
+        bool is_due = index->state == INDEX_CREATING || is_made_by(record, index->name);
+        if (is_due && !finish_one(session, index->name, err)) {
             return false;
         }
     }
@@ -162,5 +192,5 @@ bool runner_index_make_dropped(struct runner_session *session, const struct ledg
             return false;
         }
     }
-    return runner_index_finish(session, err);
+    return runner_index_finish(session, record, err);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* Reads the table for items that violate the index's keys. Examples are added to the faults. */
-MUST_CHECK bool runner_index_check(const struct runner_session *session, const struct stage *stage,
+MUST_CHECK bool runner_index_check(struct runner_session *session, const struct stage *stage,
                                    struct ledger_record *record, struct index_counts *out,
                                    struct error *err);
 
@@ -24,8 +24,10 @@ MUST_CHECK bool runner_index_create(struct runner_session *session, const struct
 MUST_CHECK bool runner_index_drop(struct runner_session *session, const struct stage *stage,
                                   struct ledger_record *record, struct error *err);
 
-/* Fills the indexes that are declared only, and makes them ACTIVE. */
-MUST_CHECK bool runner_index_finish(struct runner_session *session, struct error *err);
+/* Fills the indexes that are declared only, and makes them ACTIVE; those that the record's plan has
+ * made, too. ERROR_STOPPED: a server was still at it. */
+MUST_CHECK bool runner_index_finish(struct runner_session *session,
+                                    const struct ledger_record *record, struct error *err);
 
 /* Takes back the record's changes: first drops what was made, then makes and fills what was
  * dropped. Repeatable. */

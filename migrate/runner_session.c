@@ -64,6 +64,24 @@ static bool watch_control(struct runner_session *session, struct error *err)
     return control_file_open(&watch, &session->control, err);
 }
 
+/* ---------------------------------------------------------------- what the store tells */
+
+static void say(void *context, const char *sentence)
+{
+    const struct runner_session *session = context;
+    report_message(session->invocation, "%s", sentence);
+}
+
+static void show_growth(void *context, uint64_t entries)
+{
+    const struct runner_session *session = context;
+    if (session->filling != NULL) {
+        progress_set(session->filling, entries);
+    }
+}
+
+/* ---------------------------------------------------------------- opening */
+
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
@@ -71,7 +89,8 @@ bool runner_session_open(struct invocation *invocation, enum store_mode mode,
         .mode = mode,
         .temp_dir = session->wanted_temp_dir,
         .state_dir = session->state_dir,
-        .voice = report_voice(invocation),
+        .voice = {.say = say, .index_grows = show_growth, .context = session},
+        .stop = invocation->stop,
     };
     session->invocation = invocation;
     session->arena = invocation->arena;

@@ -10,6 +10,7 @@
 #include "migrate/command.h"
 #include "migrate/control_file.h"
 #include "migrate/ledger.h"
+#include "migrate/report.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +33,12 @@ struct runner_session {
     bool is_run;                 /* has the options of one, and a control file */
     struct store_limits limits;  /* --max-rcu, --max-wcu */
     struct control_file *control;
+    struct progress *filling; /* of the index that is being made; NULL: none */
+    struct {
+        struct str name;
+        uint64_t items;
+    } eligible[INDEXES_MAX]; /* for indexes, as they were counted before they were made */
+    size_t eligible_count;
     struct store_usage counted; /* capacity that records have been told of */
 };
 

@@ -16,6 +16,7 @@
 #include "engine/item/value.h"
 #include "engine/store/store_limit.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -291,6 +292,8 @@ enum store_mode {
 /* What the user should know meanwhile: a sentence, from any thread. */
 struct store_voice {
     void (*say)(void *context, const char *sentence); /* NULL: nobody listens */
+    /* So many entries of the index that is being made; the store's thread. NULL: as above */
+    void (*index_grows)(void *context, uint64_t entries);
     void *context;
 };
 
@@ -301,6 +304,7 @@ struct store_options {
     size_t memory_bytes;             /* for sorting; 0: a default */
     const char *state_dir; /* for undo files, where the table itself holds none; NULL: a default */
     struct store_voice voice;
+    const atomic_bool *stop; /* ends waiting for an index, with ERROR_STOPPED; NULL: never */
 };
 
 /* Closes without losing what was flushed; NULL is fine. */
@@ -344,7 +348,8 @@ MUST_CHECK bool store_flush(struct store *store, struct error *err);
 MUST_CHECK bool store_index_create(struct store *store, const struct index_desc *index,
                                    struct error *err);
 /* Fills an index that is not ACTIVE from the items and makes it so; repeatable after a crash. An
- * item that violates the index key is left out (checked before, see engine/scan). */
+ * item that violates the index key is left out (checked before, see engine/scan). An index that a
+ * server has made is counted against the items. ERROR_STOPPED: the same call goes on waiting. */
 MUST_CHECK bool store_index_finish(struct store *store, struct str name, struct error *err);
 MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct error *err);
 

@@ -3,9 +3,11 @@ import json
 import os
 import re
 import subprocess
+import threading
 from decimal import Decimal
 
 PROGRAM = os.environ.get("REFOLD", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release", "refold"))
+WAIT_S = 120  # for what must come; a test that passes never waits so long
 
 
 class Failed(AssertionError):
@@ -21,6 +23,45 @@ def run(*arguments, expect=0, **options):
     if done.returncode not in wanted:
         raise Failed(f"exit {done.returncode}, expected {expect}: {' '.join(command)}\n{out[-3000:]}\n{err[-3000:]}")
     return out, err
+
+
+class Started:
+    """The program at work; its messages as they come."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.said = []
+        self.changed = threading.Condition()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.said.append(line.decode())
+                self.changed.notify_all()
+        with self.changed:
+            self.said.append("(the end)")
+            self.changed.notify_all()
+
+    def wait_for(self, text):
+        """Until a message holds the text."""
+        with self.changed:
+            found = self.changed.wait_for(lambda: text in "".join(self.said) or self.said[-1:] == ["(the end)"], WAIT_S)
+        said = "".join(self.said)
+        if not found or text not in said:
+            self.process.kill()
+            raise AssertionError(f"never said {text!r}, but: {said}")
+
+    def end(self, expect=0):
+        out = self.process.stdout.read().decode()
+        status = self.process.wait(WAIT_S)
+        self.reader.join(WAIT_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        if status != expect:
+            raise AssertionError(f"exit {status}, expected {expect}: {out} {''.join(self.said)}")
+        return out, "".join(self.said)
 
 
 def plain(value):

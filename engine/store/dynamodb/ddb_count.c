@@ -61,6 +61,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
     struct arena *arena = arena_new();
     struct arena *keep = arena_new();
     struct ddb_asking asking = ddb_asking_of(counting->store, arena);
+    struct ddb_place place = ddb_place_of(counting->store);
     struct value start = {NULL, 0};
     bool ok = true;
     *out = 0;
@@ -69,7 +70,7 @@ static bool count(const struct counting *counting, uint64_t *out, struct error *
         arena_reset(arena);
         struct ddb_request request = {.operation = "Scan",
                                       .body = compose_count(counting, start, arena)};
-        ok = answer_calls(&asking, &request, 1, err) &&
+        ok = ddb_place_rest(&place, 0, err) && answer_calls(&asking, &request, 1, err) &&
              answer_expect(counting->store, &request, arena, &reply, err) &&
              answer_item(reply, "LastEvaluatedKey", keep, &start, err);
         *out += ok ? answer_count(reply, "Count") : 0;

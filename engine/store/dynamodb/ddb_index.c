@@ -17,7 +17,7 @@ bool ddb_index_create(struct store *base, const struct index_desc *index, struct
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_place place = ddb_place_of(store);
-    if (!lease_check(store, err) || !ddb_table_wait(&place, err) || !refresh(store, err)) {
+    if (!lease_check(store, err) || !ddb_table_wait(&place, NULL, err) || !refresh(store, err)) {
         return false;
     }
     if (ddb_table_index(&store->table, index->name) != NULL) {
@@ -34,41 +34,76 @@ bool ddb_index_create(struct store *base, const struct index_desc *index, struct
                      STR_ARG(index->name));
 }
 
-/* Every item that belongs into the index is there: a filling leaves items out without a word. */
-static bool check_entries(struct ddb_store *store, struct str name, struct error *err)
+struct growth {
+    const struct ddb_store *store;
+    struct str name;
+};
+
+static void tell_growth(void *context, const struct ddb_table *table)
 {
-    const struct index_desc *index = ddb_table_index(&store->table, name);
+    const struct growth *growth = context;
+    const struct store_voice *voice = &growth->store->voice;
+    const struct index_desc *index = ddb_table_index(table, growth->name);
+    if (index != NULL && voice->index_grows != NULL) {
+        voice->index_grows(voice->context, index->entry_count);
+    }
+}
+
+static bool find_index(const struct ddb_store *store, struct str name,
+                       const struct index_desc **out, struct error *err)
+{
+    *out = ddb_table_index(&store->table, name);
+    return *out != NULL || error_set(err, ERROR_STORE, "%.*s has lost index %.*s",
+                                     STR_ARG(store->target.table), STR_ARG(name));
+}
+
+/* Every item that belongs into the index is there: a filling leaves items out without a word. Where
+ * items come and go between the counts, the index has too few only if it had so before the items
+ * were counted, and has after it. */
+static bool check_entries(const struct ddb_store *store, struct str name, struct error *err)
+{
+    struct ddb_place place = ddb_place_of(store);
+    const struct index_desc *index = NULL;
     struct index_counts counts = {0};
-    if (index == NULL) {
-        return error_set(err, ERROR_STORE, "%.*s has lost index %.*s", STR_ARG(store->target.table),
-                         STR_ARG(name));
+    if (!find_index(store, name, &index, err)) {
+        return false;
     }
     for (unsigned tries = 0; tries < COMPARE_TRIES; tries++) {
-        if (!count_index(store, index, &counts, err)) {
+        uint64_t before = counts.entries;
+        if (!ddb_place_rest(&place, tries == 0 ? 0 : COMPARE_MS, err) ||
+            !count_index(store, index, &counts, err)) {
             return false;
         }
-        if (counts.entries >= counts.eligible) {
+        if (counts.entries >= counts.eligible || before >= counts.eligible) {
             return true;
         }
-        ddb_sleep_ms(COMPARE_MS);
     }
     return error_set(err, ERROR_STORE,
-                     "index %.*s has %" PRIu64 " entries, and %" PRIu64 " items belong into it",
-                     STR_ARG(name), counts.entries, counts.eligible);
+                     "it has %" PRIu64 " entries, and %" PRIu64 " items belong into it\n"
+                     "hint: the same command counts again; if that stays, delete the index on the "
+                     "server, and it is made anew",
+                     counts.entries, counts.eligible);
 }
 
 bool ddb_index_finish(struct store *base, struct str name, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_place place = ddb_place_of(store);
-    return ddb_table_wait(&place, err) && refresh(store, err) && check_entries(store, name, err);
+    struct growth growth = {store, name};
+    struct ddb_watch watch = {tell_growth, &growth};
+    return ddb_table_wait(&place, &watch, err) && refresh(store, err) &&
+           check_entries(store, name, err);
 }
 
+/* An earlier attempt may have been broken off while the server was at it. */
 bool ddb_index_drop(struct store *base, struct str name, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_place place = ddb_place_of(store);
-    return lease_check(store, err) && ddb_table_wait(&place, err) &&
-           ddb_table_drop_index(&place, name, err) && ddb_table_wait(&place, err) &&
-           refresh(store, err);
+    if (!lease_check(store, err) || !ddb_table_wait(&place, NULL, err) || !refresh(store, err)) {
+        return false;
+    }
+    return ddb_table_index(&store->table, name) == NULL ||
+           (ddb_table_drop_index(&place, name, err) && ddb_table_wait(&place, NULL, err) &&
+            refresh(store, err));
 }

@@ -56,6 +56,7 @@ struct ddb_store {
     size_t intents; /* records of them that stand, of this owner of the lease */
     const char *state_dir;
     struct store_voice voice;
+    const atomic_bool *stop;
     uint64_t read_units, write_units; /* provisioned when the store was opened; 0: on demand */
     bool compares_scalars_only;       /* the server; found by trying */
     struct statements statements;
@@ -98,7 +99,7 @@ static inline struct ddb_reader *ddb_reader_of(struct store_reader *reader)
 
 static inline struct ddb_place ddb_place_of(const struct ddb_store *store)
 {
-    return (struct ddb_place){store->account, store->client, store->target.table};
+    return (struct ddb_place){store->account, store->client, store->target.table, store->stop};
 }
 
 /* Who asks the server for something of the store: each thread by a client of its own. */
@@ -225,7 +226,7 @@ struct index_counts {
     uint64_t entries;
 };
 
-/* Counted by the server. */
+/* Counted by the server. ERROR_STOPPED. */
 MUST_CHECK bool count_index(const struct ddb_store *store, const struct index_desc *index,
                             struct index_counts *out, struct error *err);
 

@@ -63,7 +63,7 @@ static bool check_query(const struct querying *querying, struct error *err)
 static bool describe(struct ddb_reader *reader, struct error *err)
 {
     const struct ddb_store *store = ddb_of(reader->base.store);
-    struct ddb_place place = {store->account, reader->client, store->target.table};
+    struct ddb_place place = {store->account, reader->client, store->target.table, NULL};
     arena_reset(reader->table_arena);
     reader->knows_table = ddb_table_read(&place, reader->table_arena, &reader->table, NULL, err);
     return reader->knows_table;

@@ -199,6 +199,7 @@ bool ddb_store_open(const char *place, const struct store_options *options, stru
 {
     struct ddb_store *store = new_store(options->mode);
     store->voice = options->voice;
+    store->stop = options->stop;
     if (!connect(store, place, err) || !open_table(store, options, err)) {
         ddb_close(&store->base);
         return false;

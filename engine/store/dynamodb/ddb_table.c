@@ -17,6 +17,20 @@ void ddb_sleep_ms(unsigned milliseconds)
     }
 }
 
+bool ddb_place_rest(const struct ddb_place *place, unsigned milliseconds, struct error *err)
+{
+    enum { GLANCE_MS = 50 };
+    for (unsigned left = milliseconds;; left -= left < GLANCE_MS ? left : GLANCE_MS) {
+        if (place->stop != NULL && atomic_load(place->stop)) {
+            return error_set(err, ERROR_STOPPED, "stopped");
+        }
+        if (left == 0) {
+            return true;
+        }
+        ddb_sleep_ms(left < GLANCE_MS ? left : GLANCE_MS);
+    }
+}
+
 /* ---------------------------------------------------------------- reading a description */
 
 static struct str text_of(const struct json *object, const char *name)

@@ -113,7 +113,7 @@ static bool is_settled(const struct ddb_table *table)
     return settled;
 }
 
-bool ddb_table_wait(const struct ddb_place *place, struct error *err)
+bool ddb_table_wait(const struct ddb_place *place, const struct ddb_watch *watch, struct error *err)
 {
     struct arena *arena = arena_new();
     struct ddb_table table = {.active = false};
@@ -123,8 +123,11 @@ bool ddb_table_wait(const struct ddb_place *place, struct error *err)
         arena_reset(arena);
         ok = ddb_table_read(place, arena, &table, NULL, err);
         settled = ok && is_settled(&table);
+        if (ok && watch != NULL) {
+            watch->look(watch->context, &table);
+        }
         if (ok && !settled) {
-            ddb_sleep_ms(wait_ms);
+            ok = ddb_place_rest(place, wait_ms, err);
             wait_ms = wait_ms < LOOK_MAX_MS / 2 ? wait_ms * 2 : LOOK_MAX_MS;
         }
     }
@@ -167,7 +170,7 @@ bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wa
     compose_raw(&composer, "KeySchema", buffer_str(&scratch));
     compose_text(&composer, "BillingMode", STR("PAY_PER_REQUEST"));
     compose_indexes(&composer, wanted, &scratch);
-    bool ok = send(place, "CreateTable", &composer, err) && ddb_table_wait(place, err);
+    bool ok = send(place, "CreateTable", &composer, err) && ddb_table_wait(place, NULL, err);
     buffer_free(&scratch);
     composer_free(&composer);
     return ok || error_wrap(err, "making table %.*s", STR_ARG(place->table));

@@ -8,6 +8,7 @@
 #include "engine/store/dynamodb/ddb_client.h"
 #include "engine/store/store.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct ddb_place {
     struct ddb_account *account;
     struct ddb_client *client;
     struct str table;
+    const atomic_bool *stop; /* ends waiting; NULL: never */
 };
 
 struct ddb_table {
@@ -36,8 +38,14 @@ MUST_CHECK bool ddb_table_read(const struct ddb_place *place, struct arena *aren
 MUST_CHECK bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wanted,
                                  struct error *err);
 
-/* Waits until neither the table nor any of its indexes is being made or changed. */
-MUST_CHECK bool ddb_table_wait(const struct ddb_place *place, struct error *err);
+/* Waits until neither the table nor any of its indexes is being made or changed. `watch` is told of
+ * the table at each look; NULL: nobody is. ERROR_STOPPED. */
+struct ddb_watch {
+    void (*look)(void *context, const struct ddb_table *table);
+    void *context;
+};
+MUST_CHECK bool ddb_table_wait(const struct ddb_place *place, const struct ddb_watch *watch,
+                               struct error *err);
 
 /* UpdateTable with one change of an index: returns when it is under way. */
 MUST_CHECK bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
@@ -50,5 +58,9 @@ const struct index_desc *ddb_table_index(const struct ddb_table *table, struct s
 
 /* Sleeps. */
 void ddb_sleep_ms(unsigned milliseconds);
+
+/* As that; but false, with ERROR_STOPPED, as soon as the place's stop is set. */
+MUST_CHECK bool ddb_place_rest(const struct ddb_place *place, unsigned milliseconds,
+                               struct error *err);
 
 #endif

@@ -136,6 +136,7 @@ static const struct {
     bool is_estimate;
 } lines[] = {
     {"the start", 0, 2000, 0, 0, "load  0 %  0 of 2,000", false},
+    {"nothing yet", 0, 2000, 7000, 0, "load  0 %  0 of 2,000  for 7.0 s", false},
     {"half", 1000, 2000, 500, 0, "load  50 %  1,000 of 2,000  2,000/s  ETA 0.5 s", false},
     {"with a bar", 500, 2000, 500, 8, "load  [##      ]  25 %  500 of 2,000  1,000/s  ETA 1.5 s",
      false},

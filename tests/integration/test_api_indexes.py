@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Indexes of tables behind the DynamoDB API, on moto, which makes and drops them at once: what DynamoDB takes its time for is played by a
+proxy between, which changes what DescribeTable and counts say."""
+import json
+import os
+import signal
+import sys
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import ddb_servers  # noqa: E402
+import refold  # noqa: E402
+from api_case import Case, item  # noqa: E402
+
+ITEMS = 60
+CREATE = {"create_index": {"name": "ByN", "partition": "N:N"}}
+
+
+class Slow:
+    """DescribeTable says of an index what `status` has for its name, as long as it stands there; of one that is gone, that it is going."""
+
+    def __init__(self, server):
+        self.server = server
+        self.status = {}
+        self.entries = None
+        self.lacking = 0  # so many entries are missing when an index is counted
+        self.looks = 0
+        self.last = {}  # of each index, as it was described
+        self.told = {}  # name: status, at the last look
+        self.updates = []
+        self.at_update = []  # what was told of all indexes before each UpdateTable
+        self.changed = threading.Condition()
+        self.kill_at_update = None
+        self.proxy = ddb_servers.Proxy(server, before=self._before, after=self._after, single=True)
+
+    def _describe(self, body):
+        reply = self.server.call("DescribeTable", json.loads(body))
+        table = reply["Table"]
+        indexes = {index["IndexName"]: index for index in table.get("GlobalSecondaryIndexes", [])}
+        for name, status in self.status.items():
+            index = indexes.setdefault(name, dict(self.last[name])) if name in self.last else indexes.get(name)
+            if index:
+                index.update(IndexStatus=status, Backfilling=status == "CREATING", ItemCount=self.entries or 0)
+        self.last.update({name: dict(index) for name, index in indexes.items()})
+        self.told = {name: index["IndexStatus"] for name, index in indexes.items()}
+        table["GlobalSecondaryIndexes"] = list(indexes.values())
+        return reply
+
+    def _before(self, operation, body):
+        if operation == "DescribeTable":
+            with self.changed:
+                try:
+                    reply = self._describe(body)
+                except RuntimeError:
+                    return None  # there is no such table
+                self.looks += 1
+                self.changed.notify_all()
+            return 200, json.dumps(reply).encode()
+        if operation == "UpdateTable":
+            self.updates.append(json.loads(body))
+            self.at_update.append(dict(self.told))
+        if operation == "Scan" and self.lacking and "IndexName" in json.loads(body):
+            reply = self.server.call("Scan", json.loads(body))
+            reply["Count"] -= self.lacking
+            return 200, json.dumps(reply).encode()
+        return None
+
+    def _after(self, operation, _body, _status, _content):
+        if operation == "UpdateTable" and self.kill_at_update:
+            self.kill_at_update()
+            return False
+        return True
+
+    def wait_for_looks(self, count):
+        with self.changed:
+            until = self.looks + count
+            if not self.changed.wait_for(lambda: self.looks >= until, refold.WAIT_S):
+                raise AssertionError("nobody looks at the table")
+
+    def __enter__(self):
+        self.proxy.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.proxy.__exit__(*error)
+
+
+class Indexes(Case):
+    kind = "moto"
+
+    def make(self):
+        self.load(*[item(f"k{n:03}", N={"N": str(n)}) for n in range(ITEMS)])
+        self.plan(1, CREATE)
+
+    def started(self, slow):
+        return refold.Started("apply", slow.proxy.table(self.name), *self.options)
+
+    def names(self):
+        return [index["IndexName"] for index in self.server.call("DescribeTable", {"TableName": self.name})["Table"].get("GlobalSecondaryIndexes", [])]
+
+    def test_a_signal_ends_the_wait_and_the_same_command_goes_on_waiting(self):
+        self.make()
+        with Slow(self.server) as slow:
+            slow.status, slow.entries = {"ByN": "CREATING"}, ITEMS // 2
+            run = self.started(slow)
+            run.wait_for("filling index ByN  50 %  30 of 60")
+            out, _ = refold.run("status", slow.proxy.table(self.name), "--plans", self.plans)
+            self.assertIn("creating (CREATING, backfilling)", out)
+            run.process.send_signal(signal.SIGINT)
+            _, said = run.end(expect=5)
+            self.assertIn("hint: run the same command again", said)
+            run = self.started(slow)
+            slow.wait_for_looks(6)
+            slow.status = {}
+            out, _ = run.end()
+            self.assertIn("0001 plan: applied", out)
+            self.assertEqual(len(slow.updates), 1)
+
+    def test_a_run_killed_while_the_index_fills_goes_on_waiting(self):
+        self.make()
+        with Slow(self.server) as slow:
+            slow.status = {"ByN": "CREATING"}
+            run = self.started(slow)
+            slow.kill_at_update = run.process.kill  # after the server has done it, before it says so
+            run.end(expect=-signal.SIGKILL)
+            slow.kill_at_update = None
+            run = self.started(slow)
+            slow.wait_for_looks(6)
+            slow.status = {}
+            run.end()
+            self.assertEqual(len(slow.updates), 1)
+        self.assertEqual(self.names(), ["ByN"])
+
+    def test_an_index_that_lacks_items_is_found_out(self):
+        self.make()
+        with Slow(self.server) as slow:
+            slow.lacking = 2
+            _, err = refold.run("apply", slow.proxy.table(self.name), *self.options, expect=1)
+            self.assertIn(f"index ByN: it has {ITEMS - 2} entries, and {ITEMS} items belong into it", err)
+            self.assertIn("hint: the same command counts again", err)
+            out, _ = refold.run("status", self.table, "--plans", self.plans)
+            self.assertIn("interrupted", out)
+            slow.lacking = 0
+            out, _ = refold.run("apply", slow.proxy.table(self.name), *self.options)
+            self.assertIn("0001 plan: applied", out)
+            self.assertEqual(len(slow.updates), 1)
+
+    def test_one_index_is_made_at_a_time(self):
+        self.make()
+        self.plan(1, CREATE, {"create_index": {"name": "ByN2", "partition": "N:N", "sort": "SK:S"}})
+        with Slow(self.server) as slow:
+            slow.status = {"ByN": "CREATING"}
+            run = self.started(slow)
+            slow.wait_for_looks(8)
+            self.assertEqual(len(slow.updates), 1)
+            slow.status = {}
+            run.end()
+            self.assertEqual(len(slow.updates), 2)
+            self.assertEqual(slow.at_update[1], {"ByN": "ACTIVE"})
+        self.assertEqual(sorted(self.names()), ["ByN", "ByN2"])
+
+    def test_an_index_has_the_throughput_of_its_table(self):
+        throughput = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 5}
+        self.server.call("CreateTable", {
+            "TableName": self.name, "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
+            "ProvisionedThroughput": throughput})
+        self.plan(1, CREATE)
+        with Slow(self.server) as slow:
+            refold.run("apply", slow.proxy.table(self.name), *self.options)
+            self.assertEqual(slow.updates[0]["GlobalSecondaryIndexUpdates"][0]["Create"]["ProvisionedThroughput"], throughput)
+            self.name += "b"
+            self.load(item("k", N={"N": "1"}), tables=[self.server.table(self.name)])
+            refold.run("apply", slow.proxy.table(self.name), *self.options[:2])
+            self.assertNotIn("ProvisionedThroughput", slow.updates[1]["GlobalSecondaryIndexUpdates"][0]["Create"])
+
+    def test_a_run_killed_while_the_index_goes_waits_until_it_is_gone(self):
+        self.make()
+        refold.run("apply", self.table, *self.options)
+        self.plan(2, {"drop_index": "ByN"})
+        with Slow(self.server) as slow:
+            run = self.started(slow)
+            slow.kill_at_update = run.process.kill
+            run.end(expect=-signal.SIGKILL)
+            slow.kill_at_update = None
+            slow.status = {"ByN": "DELETING"}
+            run = self.started(slow)
+            slow.wait_for_looks(6)
+            slow.status = {}
+            run.end()
+            self.assertEqual(len(slow.updates), 1)
+        self.assertEqual(self.names(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
