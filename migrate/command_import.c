@@ -3,6 +3,7 @@
 #include "migrate/control_file.h"
 #include "migrate/import_leftovers.h"
 #include "migrate/import_options.h"
+#include "migrate/import_own.h"
 #include "migrate/import_report.h"
 #include "migrate/import_state.h"
 #include "migrate/import_table.h"
@@ -40,6 +41,7 @@ struct import_job {
     struct import_sorted sorted;
     struct import_record record;
     struct import_written written;
+    struct import_own *own; /* NULL: the store knows by itself */
     struct control_file *control;
     uint64_t started_ms;
 };
@@ -115,6 +117,7 @@ static struct import_load_options load_options(const struct import_job *job,
         .pass = job->table.resumes ? job->table.last.pass : job->record.pass,
         .conflict = job->options.conflict,
         .resumes = job->table.resumes,
+        .own = job->own,
     };
 }
 
@@ -151,18 +154,40 @@ static bool finish_record(struct import_job *job, struct error *err)
     return import_state_write(job->table.store, &job->record, err);
 }
 
+/* Notes of an import that was finished, or taken back, are nobody's. */
+static bool open_own(struct import_job *job, struct error *err)
+{
+    struct import_table *table = &job->table;
+    if (store_keeps_pass(table->store)) {
+        return true;
+    }
+    bool clears = !table->resumes && !job->options.dry_run;
+    return (!clears || import_own_forget(table->store, table->reader, err)) &&
+           import_own_open(table->reader, &job->own, err);
+}
+
+/* What a merge would do; every conflict is found on the way. */
+static bool compare(struct import_job *job, struct import_written *out, struct error *err)
+{
+    if (!open_own(job, err)) {
+        return false;
+    }
+    struct import_load_options comparing = load_options(job, job->rejects);
+    return import_compare(&comparing, out, err);
+}
+
 /* Where items stand already, all conflicts are found before anything is written. */
 static bool merge(struct import_job *job, struct error *err)
 {
-    struct import_load_options compare = load_options(job, job->rejects);
     struct import_written ignored;
-    if (!import_compare(&compare, &ignored, err) || !write_record(job, err)) {
+    if (!compare(job, &ignored, err) || !write_record(job, err)) {
         return false;
     }
     struct import_load_options write = load_options(job, NULL);
     return import_merge(&write, &job->written, err) &&
            (!job->table.resumes || import_remove_leftovers(&write, &job->written, err)) &&
-           import_finish_indexes(&write, err) && finish_record(job, err);
+           import_finish_indexes(&write, err) && finish_record(job, err) &&
+           (job->own == NULL || import_own_forget(job->table.store, job->table.reader, err));
 }
 
 /* A table that stood empty is as it was: nothing is to be said of this attempt. */
@@ -194,10 +219,10 @@ static bool load(struct import_job *job, struct error *err)
 /* Counts what would be written; every shared key and conflict is found on the way. */
 static bool rehearse(struct import_job *job, struct error *err)
 {
-    struct import_load_options comparing = load_options(job, job->rejects);
     if (job->table.store != NULL) {
-        return import_compare(&comparing, &job->written, err);
+        return compare(job, &job->written, err);
     }
+    struct import_load_options comparing = load_options(job, job->rejects);
     struct import_stream *stream = NULL;
     struct import_item item = {.item = {NULL, 0}};
     bool ok = import_stream_open(&comparing.stream, &stream, err) &&
@@ -255,6 +280,7 @@ static bool run(struct invocation *invocation, struct error *err)
         report(&job);
     }
     control_file_close(job.control);
+    import_own_close(job.own);
     import_sorted_free(&job.sorted);
     import_rejects_close(job.rejects);
     import_table_close(invocation, &job.table, !ok);

@@ -35,18 +35,32 @@ static bool find_derived(struct walk *walk, const struct key *key, bool *is_deri
     return true;
 }
 
+/* By the pass number that the store keeps, or by what earlier attempts noted. */
+static bool is_leftover(struct walk *walk, const struct stored_item *stored, const struct key *key,
+                        bool *out, struct error *err)
+{
+    const struct import_own *own = walk->options->own;
+    bool is_derived = false;
+    *out = own != NULL && import_own_is_left(own, stored->item);
+    if (own != NULL || stored->pass != walk->options->pass) {
+        return true;
+    }
+    if (!find_derived(walk, key, &is_derived, err)) {
+        return false;
+    }
+    *out = !is_derived;
+    return true;
+}
+
 static bool look_at(struct walk *walk, const struct stored_item *stored, struct error *err)
 {
     struct key key;
-    bool is_derived;
-    if (stored->pass != walk->options->pass) {
-        return true;
-    }
+    bool is_left = false;
     if (!key_of_item(walk->options->stream.keys, stored->item, &key, err) ||
-        !find_derived(walk, &key, &is_derived, err)) {
+        !is_leftover(walk, stored, &key, &is_left, err)) {
         return false;
     }
-    if (!is_derived) {
+    if (is_left) {
         size_t at = walk->count++;
         walk->writes[at] = (struct write){.kind = WRITE_DELETE,
                                           .key = key_copy(&key, walk->arena),

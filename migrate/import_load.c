@@ -98,6 +98,14 @@ static void add_write(struct merge *merge, size_t i, bool overwrite)
     merge->effects[at] = (struct effect){.writes = &merge->writes[at], .count = 1};
 }
 
+/* Whether an attempt before this one wrote what stands. */
+static bool is_own(const struct import_load_options *options, const struct stored_item *standing)
+{
+    return options->resumes &&
+           (options->own == NULL ? standing->pass == options->pass
+                                 : import_own_wrote(options->own, standing->item));
+}
+
 /* Decides about one item, given what stands. */
 static bool decide(struct merge *merge, size_t i, struct error *err)
 {
@@ -108,7 +116,7 @@ static bool decide(struct merge *merge, size_t i, struct error *err)
         add_write(merge, i, false);
     } else if (value_equal(standing->item, merge->items[i])) {
         merge->counts.unchanged++;
-    } else if (options->resumes && standing->pass == options->pass) {
+    } else if (is_own(options, standing)) {
         merge->counts.written++;
         add_write(merge, i, true);
     } else if (options->conflict == IMPORT_OVERWRITE) {
@@ -129,7 +137,10 @@ static bool commit(struct merge *merge, struct error *err)
                           .count = merge->effect_count,
                           .pass = merge->options->pass,
                           .arena = merge->arena};
-    if (!store_commit(merge->options->store, &batch, err)) {
+    struct import_own *own = merge->options->own;
+    struct store *store = merge->options->store;
+    if ((own != NULL && !import_own_note(own, store, batch.effects, batch.count, err)) ||
+        !store_commit(store, &batch, err)) {
         return false;
     }
     for (size_t i = 0; i < merge->effect_count; i++) {
@@ -156,6 +167,9 @@ static bool finish_batch(struct merge *merge, struct error *err)
     for (size_t i = 0; i < merge->count; i++) {
         if (!decide(merge, i, err)) {
             return false;
+        }
+        if (merge->options->own != NULL) {
+            import_own_derived(merge->options->own, merge->items[i]);
         }
     }
     if (merge->writes_on && merge->effect_count > 0 && !commit(merge, err)) {

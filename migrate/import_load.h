@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/store/store.h"
 #include "migrate/command.h"
+#include "migrate/import_own.h"
 #include "migrate/import_stream.h"
 
 #include <stdbool.h>
@@ -20,7 +21,8 @@ struct import_load_options {
     uint64_t items; /* about how many, for progress */
     uint64_t pass;
     enum import_conflict conflict;
-    bool resumes; /* an attempt before this one has written under the same pass */
+    bool resumes;           /* an attempt before this one has written under the same pass */
+    struct import_own *own; /* what it wrote, where the store keeps no pass numbers; else NULL */
 };
 
 struct import_written {
