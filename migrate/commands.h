@@ -15,6 +15,7 @@ extern const struct command command_new;
 extern const struct command command_query;
 extern const struct command command_rollback;
 extern const struct command command_show;
+extern const struct command command_size;
 extern const struct command command_status;
 extern const struct command command_verify;
 extern const struct command command_version;

@@ -129,11 +129,11 @@ struct str runner_report_capacity(const struct store_usage *used, struct arena *
     return arena_format(arena, "%.*s read, %.*s write", STR_ARG(read), STR_ARG(write));
 }
 
-void runner_report_used(struct invocation *invocation, const struct ledger_record *record)
+void runner_report_used(struct invocation *invocation, const struct store_usage *used)
 {
-    struct str used = runner_report_capacity(&record->used, invocation->arena);
-    if (used.len > 0) {
-        (void)fprintf(invocation->out, "  capacity units: %.*s\n", STR_ARG(used));
+    struct str text = runner_report_capacity(used, invocation->arena);
+    if (text.len > 0) {
+        (void)fprintf(invocation->out, "  capacity units: %.*s\n", STR_ARG(text));
     }
 }
 
@@ -143,7 +143,7 @@ void runner_report_record(struct invocation *invocation, const struct ledger_rec
     uint64_t errors = runner_report_failed(record->steps, record->step_count);
     (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
     runner_report_steps(invocation, record->steps, record->step_count);
-    runner_report_used(invocation, record);
+    runner_report_used(invocation, &record->used);
     if (errors > 0) {
         struct str count = report_count(invocation->arena, errors);
         (void)fprintf(invocation->out, "%.*s item errors:\n", STR_ARG(count));

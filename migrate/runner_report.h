@@ -22,7 +22,7 @@ void runner_report_faults(struct invocation *invocation, const struct item_fault
 
 /* "120 read, 60 write"; empty where nothing was used. And a line of it. */
 struct str runner_report_capacity(const struct store_usage *used, struct arena *arena);
-void runner_report_used(struct invocation *invocation, const struct ledger_record *record);
+void runner_report_used(struct invocation *invocation, const struct store_usage *used);
 
 /* Item errors of all steps. */
 uint64_t runner_report_failed(const struct ledger_step *steps, size_t count);

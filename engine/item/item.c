@@ -23,7 +23,7 @@ static size_t members_size(struct value v, size_t each)
     size_t size = 0;
     struct attribute member;
     for (struct value_iter iter = value_members(v); value_next(&iter, &member);) {
-        size += each + member.name.len + value_size(member.value);
+        size += each + item_attribute_bytes(&member);
     }
     return size;
 }
@@ -46,6 +46,11 @@ static size_t value_size(struct value v)
     default:
         return 1;
     }
+}
+
+size_t item_attribute_bytes(const struct attribute *attribute)
+{
+    return attribute->name.len + value_size(attribute->value);
 }
 
 size_t item_size_bytes(struct value item)

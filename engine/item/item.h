@@ -13,6 +13,9 @@
  * BOOL and NULL 1; L and M 3 + 1 for each member + their content; sets the sum of their members. */
 size_t item_size_bytes(struct value item);
 
+/* What one attribute has in that. */
+size_t item_attribute_bytes(const struct attribute *attribute);
+
 /* ERROR_LIMIT: over ITEM_MAX_BYTES, or nested over VALUE_MAX_DEPTH, or a name over its limit. */
 MUST_CHECK bool item_check_limits(struct value item, struct error *err);
 

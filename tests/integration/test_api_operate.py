@@ -317,6 +317,24 @@ class Operate(unittest.TestCase):
         said = json.loads(refold.run("status", self.embedded, "--format", "json")[0])
         self.assertEqual((said["estimated"], "server" in said), (False, False))
 
+    def test_size_is_an_estimate_until_it_is_counted(self):
+        self.make()
+        table = self.server.table(self.name)
+        out, _ = refold.run("size", table)
+        self.assertRegex(out, r"table +~[0-9,]+ +~[0-9.]+ k?B\n")
+        self.assertRegex(out, r"ByN +~")
+        self.assertIn("--exact counts", out)
+        self.assertTrue(json.loads(refold.run("size", table, "--format", "json")[0])["estimated"])
+        refold.run("import", self.embedded, "--from", self.rows())
+        said = json.loads(refold.run("size", table, "--exact", "--format", "json")[0])
+        exact = json.loads(refold.run("size", self.embedded, "--format", "json")[0])
+        self.assertEqual((said["items"], said["bytes"], said["estimated"]), (ITEMS, exact["bytes"], False))
+        self.assertEqual(said["indexes"], [{"name": "ByN", "entries": ITEMS, "bytes": exact["bytes"]}])
+        self.assertGreater(said["read_units"], 0)
+        out, _ = refold.run("size", table, "--exact")
+        self.assertRegex(out, r"table +60 +[0-9]+ B\nByN +60 +[0-9]+ B\nlargest item: 12 B, PK='k0[0-9]+' SK='A'\n")
+        self.assertIn("capacity units: ", out)
+
     def test_what_throttles_is_said_once(self):
         self.make()
         reason = {"__type": "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", "message": "too much",

@@ -138,6 +138,33 @@ class Commands(unittest.TestCase):
         described = json.loads(refold.run("show", self.table, "--format", "json")[0])
         self.assertEqual((described["items"], described["sort"]), (25, [{"name": "SK", "type": "S"}]))
 
+    def test_size_counts_items_and_what_indexes_project(self):
+        """Attributes: PK 3 or 4, SK 3, G 2, H 2, Text 4 + its letters."""
+        table, rows, plans = self.path("s.refold"), self.path("s.jsonl"), self.path("plans")
+        os.mkdir(plans)
+        with open(rows, "w", encoding="utf-8") as file:
+            for pk, sk, letters in (("A", "1", 10), ("A", "2", 20), ("BB", "1", 25)):
+                group = {"G": {"S": "g"}} if pk == "A" else {}
+                file.write(line(pk, sk, H={"S": "h"}, Text={"S": "x" * letters}, **group))
+        refold.run("import", table, "--from", rows)
+        with open(os.path.join(plans, "0001_indexes.json"), "w", encoding="utf-8") as file:
+            json.dump({"steps": [{"create_index": {"name": "All", "partition": "H:S"}},
+                                 {"create_index": {"name": "Keys", "partition": "G:S", "projection": "KEYS_ONLY"}},
+                                 {"create_index": {"name": "Some", "partition": "G:S", "sort": "H:S", "projection": {"include": ["Text"]}}}]}, file)
+        refold.run("apply", table, "--plans", plans)
+        out, _ = refold.run("size", table)
+        self.assertEqual(out, "       items  bytes\ntable      3  96 B\nAll        3\nKeys       2\nSome       2\n")
+        out, _ = refold.run("size", table, "--exact")
+        self.assertEqual(out, "       items  bytes\ntable      3  96 B\nAll        3  96 B\nKeys       2  16 B\nSome       2  58 B\n"
+                              "largest item: 38 B, PK='BB' SK='1'\nlargest collection: 2 items, 58 B, PK='A'\n")
+        said = json.loads(refold.run("size", table, "--format", "json", "--exact")[0])
+        self.assertEqual(said["largest_collection"], {"partition_key": "PK='A'", "items": 2, "bytes": 58})
+        self.assertEqual(said["largest_item"], {"key": "PK='BB' SK='1'", "bytes": 38})
+        self.assertEqual([index["bytes"] for index in said["indexes"]], [96, 16, 58])
+        plain = json.loads(refold.run("size", table, "--format", "json")[0])
+        self.assertEqual((plain["items"], plain["bytes"], plain["estimated"]), (3, 96, False))
+        self.assertNotIn("bytes", plain["indexes"][0])
+
     def test_verify_finds_nothing_wrong(self):
         self.assertIn("25 items, 0 indexes: 0 findings", refold.run("verify", self.table)[0])
         self.assertEqual(json.loads(refold.run("verify", self.table, "--format", "json")[0]),
