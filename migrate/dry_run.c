@@ -179,7 +179,9 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     struct ledger_record record = {
         .faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record.faults)};
     bool standing = table_index(&rehearsal->view.table, stage->index.name) != NULL;
-    if (!runner_index_check(&rehearsal->view, stage, &record, &out->index, err)) {
+    struct stage listed = *stage;
+    listed.leave_out = false; /* those that are left out are listed too */
+    if (!runner_index_check(&rehearsal->view, &listed, &record, &out->index, err)) {
         return false;
     }
     out->faults = record.faults;

@@ -10,6 +10,7 @@
 Every request of DynamoDB's must be signed by one of `stub.keys`, as botocore signs, within five minutes of
 the stub's clock. What has no X-Amz-Target goes to `stub.pages`, by path: the sources of credentials.
 """
+import contextlib
 import datetime
 import email.utils
 import gzip
@@ -84,11 +85,15 @@ def throttled(reason=None, resource="arn:aws:dynamodb:eu-west-1:123456789012:tab
 
 
 def relay(server, answer=lambda request: None):
-    """Answers as `server` (of ddb_servers) does, where `answer(request)` has nothing to say."""
+    """Answers as `server` (of ddb_servers) does, where `answer(request)` has nothing to say. One request at a time comes to
+    moto, which is not atomic between its threads."""
+    turn = threading.Lock() if server.kind == "moto" else contextlib.nullcontext()
+
     def answer_or_ask(request):
         reply = answer(request)
         if reply is None:
-            status, content = server.exchange(request.operation, request.raw)
+            with turn:
+                status, content = server.exchange(request.operation, request.raw)
             reply = Reply(content, status=status)
         return reply
     return answer_or_ask
