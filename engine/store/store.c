@@ -115,6 +115,32 @@ void store_lease_release(struct store *store)
     store->ops->lease_release(store);
 }
 
+bool store_lease_join(struct store *store, const char *owner, struct arena *arena,
+                      struct str *leader, struct error *err)
+{
+    *leader = (struct str){NULL, 0};
+    return store->ops->shares ? store->ops->lease_join(store, owner, arena, leader, err)
+                              : store->ops->lease_take(store, owner, err);
+}
+
+struct str store_self(const struct store *store)
+{
+    return store->ops->shares ? store->ops->self(store) : STR("");
+}
+
+bool store_members(struct store_reader *reader, struct arena *arena, struct run_members *out,
+                   struct error *err)
+{
+    *out = (struct run_members){NULL, 0};
+    return !reader->store->ops->shares || reader->store->ops->members(reader, arena, out, err);
+}
+
+bool store_control_try(struct store_reader *reader, const struct control *controls, size_t count,
+                       bool *written, struct error *err)
+{
+    return reader->store->ops->control_try(reader, controls, count, written, err);
+}
+
 void store_order_key(const struct store *store, const struct key *key, struct buffer *out)
 {
     store->ops->order_key(store, key, out);

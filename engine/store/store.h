@@ -193,10 +193,23 @@ struct control {
     struct str value;    /* ptr NULL: delete the record */
     bool conditional;    /* fail the commit with ERROR_BUSY unless it stands as `expected` */
     struct str expected; /* ptr NULL: absent */
+    uint64_t token;      /* where several processes write, not 0: kept with the record; unless
+                            `conditional`, it must stand with this one, else ERROR_BUSY */
 };
 
 struct control_list {
     struct control *list;
+    size_t count;
+};
+
+/* A process that takes part in the run. */
+struct run_member {
+    struct str id;
+    struct str owner; /* for messages */
+};
+
+struct run_members {
+    struct run_member *list;
     size_t count;
 };
 
@@ -252,6 +265,8 @@ struct store_ops {
                         struct str *out, struct error *err);
     bool (*control_list)(struct store_reader *reader, struct str prefix, struct arena *arena,
                          struct control_list *out, struct error *err);
+    bool (*control_try)(struct store_reader *reader, const struct control *controls, size_t count,
+                        bool *written, struct error *err);
     bool (*undo_last)(struct store_reader *reader, struct undo_place place, struct arena *arena,
                       struct undo_frame *out, struct error *err);
     bool (*undo_drop)(struct store *store, uint64_t log, struct error *err);
@@ -259,6 +274,11 @@ struct store_ops {
     bool (*lease_owner)(struct store *store, struct arena *arena, struct str *owner,
                         struct error *err);
     void (*lease_release)(struct store *store);
+    bool (*lease_join)(struct store *store, const char *owner, struct arena *arena,
+                       struct str *leader, struct error *err);
+    struct str (*self)(const struct store *store);
+    bool (*members)(struct store_reader *reader, struct arena *arena, struct run_members *out,
+                    struct error *err);
     void (*order_key)(const struct store *store, const struct key *key, struct buffer *out);
     bool (*load_open)(struct store *store, uint64_t pass, struct error *err);
     bool (*load_item)(struct store *store, const struct key *key, struct value item,
@@ -271,6 +291,7 @@ struct store_ops {
                    void *context, struct error *err);
     bool needs_before; /* writes carry what they were computed from */
     bool keeps_pass;   /* records carry the number of the pass that wrote them */
+    bool shares;       /* several processes may take part in one run */
 };
 
 /* Every implementation's struct begins with this. */
@@ -375,6 +396,26 @@ MUST_CHECK bool store_lease_owner(struct store *store, struct arena *arena, stru
 /* What was not flushed is forgotten. */
 void store_lease_release(struct store *store);
 
+/* Where several processes may take part in one run (store_is_shared()): they take its segments by
+ * records of their own, and one of them holds the lease and does what is to be done once.
+ *
+ * lease_join: takes the lease if it is free or its owner dead; else takes part beside the one who
+ * holds it, who is named. Called again, it looks again. ERROR_BUSY: the one who holds it, does not
+ * share. Elsewhere as store_lease_take().
+ *   leader  out, in the arena; ptr NULL: this process holds the lease
+ * self: the id of this process among the members; while it holds its part or the lease.
+ * members: who takes part and is not known to be dead, in the arena. Whom it takes for dead can
+ * write no more. Of the same reader, calls some seconds apart find out more.
+ * control_try: writes conditional records now, whoever commits meanwhile; written[i] is false where
+ * one stands otherwise. Any thread, by a reader of its own. */
+MUST_CHECK bool store_lease_join(struct store *store, const char *owner, struct arena *arena,
+                                 struct str *leader, struct error *err);
+struct str store_self(const struct store *store);
+MUST_CHECK bool store_members(struct store_reader *reader, struct arena *arena,
+                              struct run_members *out, struct error *err);
+MUST_CHECK bool store_control_try(struct store_reader *reader, const struct control *controls,
+                                  size_t count, bool *written, struct error *err);
+
 /* Bytes whose memcmp order is the order in which store_load_item() wants keys; equal keys have
  * equal bytes. Appended to `out`. Pure: any thread. */
 void store_order_key(const struct store *store, const struct key *key, struct buffer *out);
@@ -404,6 +445,11 @@ MUST_CHECK bool store_verify(struct store *store, void (*finding)(void *context,
 static inline bool store_needs_before(const struct store *store)
 {
     return store->ops->needs_before;
+}
+
+static inline bool store_is_shared(const struct store *store)
+{
+    return store->ops->shares;
 }
 
 static inline bool store_keeps_pass(const struct store *store)

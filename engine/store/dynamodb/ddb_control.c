@@ -6,6 +6,8 @@
 #define PARTITION DDB_RESERVED "control"
 #define VALUE     "refold_value"
 #define TOKEN     "refold_token"
+#define CLAIM     "refold_claim"
+#define DRAWN     "refold_drawn"
 #define RECORD    "record/" /* before the names that the caller gives */
 
 /* ---------------------------------------------------------------- keys */
@@ -37,42 +39,61 @@ static struct value number_value(uint64_t n, struct arena *arena)
     return value_from_number(arena, &number);
 }
 
-static bool record_item(const struct ddb_store *store, const struct key *key, struct str value,
-                        struct arena *arena, struct value *out)
+static bool record_item(const struct ddb_store *store, const struct key *key,
+                        const struct control *control, struct arena *arena, struct value *out)
 {
     const struct key_schema *keys = &store->home.keys;
     struct attribute members[] = {
         {keys->partition[0].name, key->parts[0]},
         {keys->sort[0].name, key->parts[1]},
-        {STR(VALUE), value_binary(arena, value)},
+        {STR(VALUE), value_binary(arena, control->value)},
         {STR(TOKEN), number_value(lease_token(store), arena)},
+        {STR(CLAIM), number_value(control->token, arena)},
     };
+    size_t count = sizeof members / sizeof *members - (control->token == 0 ? 1 : 0);
     struct error ignored;
-    return value_map(arena, members, sizeof members / sizeof *members, out, &ignored);
+    return value_map(arena, members, count, out, &ignored);
 }
 
-/* A later owner of the lease has written a greater token: its predecessor writes no more. */
+/* That the record stands as expected. */
+static void compose_expected(struct composer *composer, const struct ddb_store *store,
+                             struct str expected, struct arena *arena)
+{
+    if (expected.ptr == NULL) {
+        compose_exists(composer, &store->home.keys, false);
+        return;
+    }
+    unsigned name = compose_name(composer, STR(VALUE));
+    unsigned value = compose_value(composer, value_binary(arena, expected));
+    buffer_format(&composer->condition, "#%u=:%u", name, value);
+}
+
+/* A later owner of the lease has written a greater token: its predecessor writes no more. What a
+ * member owns by its own token, it alone writes. */
 static void compose_fence(struct composer *composer, const struct ddb_store *store,
                           const struct control *control, struct arena *arena)
 {
-    unsigned name = compose_name(composer, STR(TOKEN));
-    unsigned token = compose_value(composer, number_value(lease_token(store), arena));
-    buffer_format(&composer->condition, "(attribute_not_exists(#%u) OR #%u<=:%u)", name, name,
-                  token);
-    if (control->conditional && control->expected.ptr == NULL) {
-        buffer_add(&composer->condition, STR(" AND "));
-        compose_exists(composer, &store->home.keys, false);
-    } else if (control->conditional) {
-        unsigned value_name = compose_name(composer, STR(VALUE));
-        unsigned value = compose_value(composer, value_binary(arena, control->expected));
-        buffer_format(&composer->condition, " AND #%u=:%u", value_name, value);
+    if (control->conditional) {
+        compose_expected(composer, store, control->expected, arena);
+        return;
+    }
+    bool is_claimed = control->token != 0;
+    uint64_t token = is_claimed ? control->token : lease_token(store);
+    unsigned name = compose_name(composer, is_claimed ? STR(CLAIM) : STR(TOKEN));
+    unsigned value = compose_value(composer, number_value(token, arena));
+    if (is_claimed) {
+        buffer_format(&composer->condition, "#%u=:%u", name, value);
+    } else {
+        buffer_format(&composer->condition, "(attribute_not_exists(#%u) OR #%u<=:%u)", name, name,
+                      value);
     }
 }
 
-static bool compose_control(struct ddb_store *store, const struct control *control,
+static bool compose_control(const struct ddb_store *store, const struct control *control,
                             struct arena *arena, struct ddb_request *out, struct error *err)
 {
-    struct composer *composer = &store->composer;
+    struct composer own = {.name_count = 0};
+    struct composer *composer = &own;
     struct key key;
     struct value item;
     if (!control_key(&store->home, control->name, arena, &key, err)) {
@@ -81,13 +102,14 @@ static bool compose_control(struct ddb_store *store, const struct control *contr
     compose_begin(composer, store->home.table);
     if (control->value.ptr == NULL) {
         compose_key(composer, "Key", &store->home.keys, &key);
-    } else if (record_item(store, &key, control->value, arena, &item)) {
+    } else if (record_item(store, &key, control, arena, &item)) {
         compose_item(composer, "Item", item);
     }
     compose_fence(composer, store, control, arena);
     compose_expressions(composer);
     *out = (struct ddb_request){.operation = control->value.ptr == NULL ? "DeleteItem" : "PutItem",
                                 .body = compose_end(composer, arena)};
+    composer_free(composer);
     return true;
 }
 
@@ -119,37 +141,60 @@ static bool read_record(const struct ddb_asking *asking, struct str sort, struct
 }
 
 /* After a reply that was lost, the record may stand as we wrote it. */
-static bool is_written(struct ddb_store *store, const struct control *control, bool *written,
-                       struct error *err)
+static bool is_written(const struct ddb_asking *asking, const struct control *control,
+                       bool *written, struct error *err)
 {
-    struct arena *arena = arena_new();
-    struct ddb_asking asking = ddb_asking_of(store, arena);
     struct str standing = {NULL, 0};
-    bool ok = read_record(&asking, control->name, &standing, err);
-    *written = (standing.ptr == NULL) == (control->value.ptr == NULL) &&
-               str_equal(standing, control->value);
-    arena_free(arena);
-    return ok;
-}
-
-static bool check_control(struct ddb_store *store, const struct control *control,
-                          const struct ddb_request *request, struct error *err)
-{
-    bool written = request->reply == DDB_OK;
-    if (request->reply == DDB_CONDITION && request->unsure &&
-        !is_written(store, control, &written, err)) {
+    if (!read_record(asking, control->name, &standing, err)) {
         return false;
     }
-    if (written) {
+    bool gone = control->value.ptr == NULL;
+    *written = standing.ptr == NULL ? gone : !gone && str_equal(standing, control->value);
+    return true;
+}
+
+static bool check_control(const struct ddb_asking *asking, const struct control *control,
+                          const struct ddb_request *request, bool *written, struct error *err)
+{
+    *written = request->reply == DDB_OK;
+    if (request->reply == DDB_OK) {
         return true;
     }
     if (request->reply == DDB_CONDITION) {
-        return error_set(err, ERROR_BUSY, "%.*s: control record %.*s was changed by another run",
-                         STR_ARG(store->target.table), STR_ARG(control->name));
+        return !request->unsure || is_written(asking, control, written, err);
     }
-    (void)ddb_request_error(store->account, request, err);
+    (void)ddb_request_error(asking->store->account, request, err);
     err->code = ERROR_STORE;
     return false;
+}
+
+/* All at once; written[i] is false where a condition failed. */
+static bool send_records(const struct ddb_asking *asking, const struct control *controls,
+                         size_t count, bool *written, struct error *err)
+{
+    struct ddb_request *requests = arena_zero(asking->arena, (count + 1) * sizeof *requests);
+    bool ok = lease_check(asking->store, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = compose_control(asking->store, &controls[i], asking->arena, &requests[i], err);
+    }
+    ok = ok && answer_calls(asking, requests, count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = check_control(asking, &controls[i], &requests[i], &written[i], err);
+    }
+    return ok;
+}
+
+static bool expect_written(const struct ddb_store *store, const struct control *controls,
+                           size_t count, const bool *written, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!written[i]) {
+            return error_set(err, ERROR_BUSY,
+                             "%.*s: control record %.*s was changed by another run",
+                             STR_ARG(store->target.table), STR_ARG(controls[i].name));
+        }
+    }
+    return true;
 }
 
 bool control_send(struct ddb_store *store, const struct control *controls, size_t count,
@@ -160,17 +205,58 @@ bool control_send(struct ddb_store *store, const struct control *controls, size_
     }
     struct arena *arena = arena_new();
     struct ddb_asking asking = ddb_asking_of(store, arena);
-    struct ddb_request *requests = arena_zero(arena, count * sizeof *requests);
-    bool ok = home_make(store, err) && lease_check(store, err);
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = compose_control(store, &controls[i], arena, &requests[i], err);
-    }
-    ok = ok && answer_calls(&asking, requests, count, err);
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = check_control(store, &controls[i], &requests[i], err);
-    }
+    bool *written = arena_zero(arena, count * sizeof *written);
+    bool ok = home_make(store, err) && send_records(&asking, controls, count, written, err) &&
+              expect_written(store, controls, count, written, err);
     arena_free(arena);
     return ok;
+}
+
+static bool compose_draw(const struct ddb_store *store, struct arena *arena, struct str *out,
+                         struct error *err)
+{
+    struct composer composer = {.name_count = 0};
+    struct key key;
+    if (!control_key(&store->home, STR("drawn"), arena, &key, err)) {
+        return false;
+    }
+    compose_begin(&composer, store->home.table);
+    compose_key(&composer, "Key", &store->home.keys, &key);
+    unsigned mark_name = compose_name(&composer, STR(VALUE));
+    unsigned mark = compose_value(&composer, value_binary(arena, STR("drawn")));
+    unsigned name = compose_name(&composer, STR(DRAWN));
+    unsigned zero = compose_value(&composer, number_value(0, arena));
+    unsigned one = compose_value(&composer, number_value(1, arena));
+    buffer_format(&composer.set, "#%u=:%u,#%u=if_not_exists(#%u,:%u)+:%u", mark_name, mark, name,
+                  name, zero, one);
+    compose_expressions(&composer);
+    compose_text(&composer, "ReturnValues", STR("UPDATED_NEW"));
+    *out = compose_end(&composer, arena);
+    composer_free(&composer);
+    return true;
+}
+
+/* An attempt whose reply was lost has drawn a number that nobody gets. */
+bool control_draw(struct ddb_store *store, uint64_t *out, struct error *err)
+{
+    struct arena *arena = arena_new();
+    struct ddb_asking asking = ddb_asking_of(store, arena);
+    struct ddb_request request = {.operation = "UpdateItem"};
+    const struct json *reply = NULL;
+    struct value drawn;
+    int64_t n = 0;
+    bool ok = home_make(store, err) && compose_draw(store, arena, &request.body, err) &&
+              lease_check(store, err) && answer_calls(&asking, &request, 1, err) &&
+              answer_expect(store, &request, arena, &reply, err) &&
+              answer_item(reply, "Attributes", arena, &drawn, err);
+    struct value value = ok ? value_member(drawn, STR(DRAWN)) : (struct value){NULL, 0};
+    if (value_type(value) == VALUE_N) {
+        struct number number = value_number(value);
+        (void)number_to_int(&number, &n);
+    }
+    *out = (uint64_t)n;
+    arena_free(arena);
+    return ok && (n > 0 || error_set(err, ERROR_STORE, "the server's reply has no number"));
 }
 
 static struct control with_prefix(const struct control *control, struct arena *arena)
@@ -308,6 +394,20 @@ bool ddb_control_get(struct store_reader *base, struct str name, struct arena *a
     }
     struct ddb_asking asking = {store, ddb_reader_of(base)->client, arena};
     return read_record(&asking, sort, out, err);
+}
+
+bool ddb_control_try(struct store_reader *base, const struct control *controls, size_t count,
+                     bool *written, struct error *err)
+{
+    struct arena *arena = arena_new();
+    struct ddb_asking asking = {ddb_of(base->store), ddb_reader_of(base)->client, arena};
+    struct control *records = arena_alloc(arena, (count + 1) * sizeof *records);
+    for (size_t i = 0; i < count; i++) {
+        records[i] = with_prefix(&controls[i], arena);
+    }
+    bool ok = send_records(&asking, records, count, written, err);
+    arena_free(arena);
+    return ok;
 }
 
 bool ddb_control_list(struct store_reader *base, struct str prefix, struct arena *arena,

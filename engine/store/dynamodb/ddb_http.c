@@ -76,7 +76,8 @@ static size_t note_line(const char *bytes, size_t size, size_t count, void *cont
 }
 
 /* libcurl would send a request again by itself when a kept-alive connection turns out to be closed;
- * the first may have taken effect, so that must not pass unseen. */
+ * the first may have taken effect, so that must not pass unseen. And what has waited for its
+ * connection past the end of the lease is not sent any more. */
 static int before_send(void *context, const char *remote_ip, const char *local_ip, int remote_port,
                        int local_port)
 {
@@ -85,6 +86,10 @@ static int before_send(void *context, const char *remote_ip, const char *local_i
     (void)remote_port;
     (void)local_port;
     struct slot *slot = context;
+    const struct ddb_world *world = ddb_account_world(slot->http->account);
+    if (world->stopped != NULL && world->stopped(world->context)) {
+        return CURL_PREREQFUNC_ABORT;
+    }
     slot->sends++;
     return slot->sends == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }

@@ -4,8 +4,6 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/store/dynamodb/ddb_undo_internal.h"
 
-#include <inttypes.h>
-
 /* Of a record; Amazon DynamoDB Developer Guide, "Quotas": 400 KB an item. What one item puts fits
  * into the rest. */
 enum { RECORD_FULL_BYTES = 256 * 1024 };
@@ -116,7 +114,7 @@ static void add_intent(struct buffer *out, const struct flight *flight)
 
 static struct str record_name(const struct ddb_store *store, size_t number, struct arena *arena)
 {
-    return arena_format(arena, INTENT_PREFIX "%010" PRIu64 "/%05zu", lease_token(store), number);
+    return arena_format(arena, INTENT_PREFIX "%.*s/%05zu", STR_ARG(lease_self(store)), number);
 }
 
 /* Records under construction. */

@@ -1,9 +1,9 @@
 /* ddb_intent — what effects of several writes are about to put, told of in control records before
- * the first of these writes: so that the next owner of the lease takes back what a crash has left
- * of those that were not done.
+ * the first of these writes: so that who owns the lease takes back what a crash has left of those
+ * that were not done.
  *
- * A record "intent/TOKEN/NUMBER" is INTENT_PUTS or INTENT_OWN, then intents. An intent is the kind
- * of the item's own write, the key under which the item stands, the names of what that write
+ * A record "intent/PROCESS/NUMBER" is INTENT_PUTS or INTENT_OWN, then intents. An intent is the
+ * kind of the item's own write, the key under which the item stands, the names of what that write
  * changes (none: it takes the whole item away), digests of these before and after, and the targets:
  * each its kind (enum intent_target), key, and the digest of what is put. Texts and keys are a
  * varint length and bytes, counts are varints, digests 8 bytes, low first. */
@@ -20,6 +20,7 @@
 
 #define INTENT_PREFIX "intent/"
 
+struct ddb_asking;
 struct ddb_store;
 
 enum intent_phase {
@@ -45,7 +46,9 @@ MUST_CHECK bool intent_forget(struct ddb_store *store, struct error *err);
 uint64_t intent_digest(struct value item);
 uint64_t intent_digest_of(const struct str *names, size_t count, struct value item);
 
-/* Takes back what earlier owners of the lease have put for effects that were not done. */
-MUST_CHECK bool intent_settle(struct ddb_store *store, struct error *err);
+/* Takes back what processes have put for effects that were not done: all but this one and those who
+ * live. This one owns the lease, so that nobody else does it too. Any thread. */
+MUST_CHECK bool intent_settle(const struct ddb_asking *asking, const struct run_members *living,
+                              struct error *err);
 
 #endif

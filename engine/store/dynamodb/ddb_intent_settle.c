@@ -257,14 +257,46 @@ static bool settle(struct settling *settling, const struct control_list *records
     return ok;
 }
 
-bool intent_settle(struct ddb_store *store, struct error *err)
+/* Drops the records of those who may do themselves what they intend. */
+static void leave_to_the_living(const struct ddb_store *store, const struct run_members *living,
+                                struct control_list *records)
 {
-    struct arena *arena = arena_new();
-    struct ddb_asking asking = ddb_asking_of(store, arena);
+    size_t kept = 0;
+    for (size_t i = 0; i < records->count; i++) {
+        struct str rest = records->list[i].name;
+        rest = (struct str){rest.ptr + sizeof INTENT_PREFIX - 1,
+                            rest.len - (sizeof INTENT_PREFIX - 1)};
+        bool lives = str_begins(rest, lease_self(store));
+        for (size_t m = 0; m < living->count; m++) {
+            lives = lives || str_begins(rest, living->list[m].id);
+        }
+        if (!lives) {
+            records->list[kept++] = records->list[i];
+        }
+    }
+    records->count = kept;
+}
+
+bool intent_settle(const struct ddb_asking *asking, const struct run_members *living,
+                   struct error *err)
+{
+    const struct ddb_store *store = asking->store;
+    struct ddb_store own = {.base = store->base,
+                            .target = store->target,
+                            .mode = store->mode,
+                            .account = store->account,
+                            .client = asking->client,
+                            .table = store->table,
+                            .home = store->home,
+                            .lease = store->lease,
+                            .voice = store->voice};
     struct control_list records = {0};
-    struct settling settling = {.store = store, .arena = arena};
-    bool ok = control_query(&asking, STR(INTENT_PREFIX), &records, err) &&
-              (records.count == 0 || settle(&settling, &records, err));
-    arena_free(arena);
+    struct settling settling = {.store = &own, .arena = asking->arena};
+    bool ok = control_query(asking, STR(INTENT_PREFIX), &records, err);
+    if (ok) {
+        leave_to_the_living(store, living, &records);
+        ok = records.count == 0 || settle(&settling, &records, err);
+    }
+    composer_free(&own.composer);
     return ok || error_wrap(err, "taking back what a run that was broken off has put");
 }

@@ -178,8 +178,11 @@ MUST_CHECK bool get_items(const struct ddb_asking *asking, struct key_list keys,
 
 /* --- ddb_lease.c --- */
 
-/* The fencing token; 0 without a lease. */
+/* The fencing token of the run's lease, whoever holds it; 0 where this process has no part. */
 uint64_t lease_token(const struct ddb_store *store);
+/* What this process is called in the run; and whether it holds the lease. */
+struct str lease_self(const struct ddb_store *store);
+bool lease_leads(const struct ddb_store *store);
 /* ERROR_BUSY: the lease was lost, or may have been. */
 MUST_CHECK bool lease_check(const struct ddb_store *store, struct error *err);
 bool lease_is_lost(const struct ddb_store *store);
@@ -194,6 +197,8 @@ MUST_CHECK bool home_make(struct ddb_store *store, struct error *err);
 /* Writes or deletes (value.ptr NULL) records by their whole sort keys, all at once. */
 MUST_CHECK bool control_send(struct ddb_store *store, const struct control *controls, size_t count,
                              struct error *err);
+/* A number that no process has drawn from the table before, greater than all that were. */
+MUST_CHECK bool control_draw(struct ddb_store *store, uint64_t *out, struct error *err);
 /* All records whose sort key begins so, sorted. */
 MUST_CHECK bool control_query(const struct ddb_asking *asking, struct str prefix,
                               struct control_list *out, struct error *err);
@@ -257,6 +262,13 @@ bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err);
 bool ddb_lease_take(struct store *base, const char *owner, struct error *err);
 bool ddb_lease_owner(struct store *base, struct arena *arena, struct str *owner, struct error *err);
 void ddb_lease_release(struct store *base);
+bool ddb_lease_join(struct store *base, const char *owner, struct arena *arena, struct str *leader,
+                    struct error *err);
+struct str ddb_self(const struct store *base);
+bool ddb_members(struct store_reader *base, struct arena *arena, struct run_members *out,
+                 struct error *err);
+bool ddb_control_try(struct store_reader *base, const struct control *controls, size_t count,
+                     bool *written, struct error *err);
 void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out);
 bool ddb_load_open(struct store *base, uint64_t pass, struct error *err);
 bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err);

@@ -29,8 +29,9 @@ static struct str first_line(const char *path, char text[FILE_TEXT_MAX])
     return (struct str){text, strcspn(text, "\n")};
 }
 
-/* When the process began, in the kernel's ticks; 0: there is no such process. It tells apart two
- * that had the same number. proc(5), /proc/pid/stat, field 22. */
+/* When the process began, in the kernel's ticks; 0: there is no such process, or it has ended and
+ * its parent was not told yet. It tells apart two that had the same number. proc(5),
+ * /proc/pid/stat, fields 3 and 22. */
 static unsigned long long process_start(long pid)
 {
     enum { FIELDS_BEFORE = 20 }; /* after the name, which ends with the last ')' */
@@ -39,6 +40,9 @@ static unsigned long long process_start(long pid)
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     struct str line = first_line(path, text);
     const char *at = line.len == 0 ? NULL : strrchr(line.ptr, ')');
+    if (at != NULL && strncmp(at, ") Z", 3) == 0) {
+        return 0;
+    }
     for (int field = 0; at != NULL && field < FIELDS_BEFORE; field++) {
         at = strchr(at + 1, ' ');
     }
@@ -109,7 +113,8 @@ static struct str text_of(struct value item, struct str name)
     return type == VALUE_S || type == VALUE_B ? value_bytes(value) : STR("");
 }
 
-bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out, struct error *err)
+bool lease_record_read(const struct ddb_asking *asking, struct str name, struct lease_record *out,
+                       struct error *err)
 {
     const struct ddb_store *store = asking->store;
     struct arena *arena = asking->arena;
@@ -117,7 +122,7 @@ bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out
     const struct json *reply = NULL;
     struct key key;
     struct value item;
-    if (!control_key(&store->home, STR("lease"), arena, &key, err)) {
+    if (!control_key(&store->home, name, arena, &key, err)) {
         return false;
     }
     compose_begin(&composer, store->home.table);
@@ -125,12 +130,12 @@ bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out
     compose_key(&composer, "Key", &store->home.keys, &key);
     struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    if (!ddb_call(asking->client, &request, arena, err) ||
+    if (!answer_calls(asking, &request, 1, err) ||
         !answer_expect(store, &request, arena, &reply, err) ||
         !answer_item(reply, "Item", arena, &item, err)) {
         return false;
     }
-    *out = (struct lease_record){.owner = STR("")};
+    *out = (struct lease_record){.name = name, .owner = STR("")};
     if (!value_is_missing(item)) {
         out->owner = text_of(item, STR(OWNER));
         out->holder = text_of(item, STR(HOLDER));
@@ -142,12 +147,12 @@ bool lease_record_read(const struct ddb_asking *asking, struct lease_record *out
 
 /* ---------------------------------------------------------------- changing it */
 
-static bool begin_update(struct composer *composer, const struct ddb_asking *asking,
-                         struct error *err)
+static bool begin_change(struct composer *composer, const struct ddb_asking *asking,
+                         struct str name, struct error *err)
 {
     const struct ddb_store *store = asking->store;
     struct key key;
-    if (!control_key(&store->home, STR("lease"), asking->arena, &key, err)) {
+    if (!control_key(&store->home, name, asking->arena, &key, err)) {
         return false;
     }
     compose_begin(composer, store->home.table);
@@ -171,7 +176,7 @@ static void compose_own(struct composer *composer, const struct lease_record *ow
 static bool send(const struct ddb_asking *asking, struct ddb_request *request, bool *done,
                  struct error *err)
 {
-    if (!ddb_call(asking->client, request, asking->arena, err)) {
+    if (!answer_calls(asking, request, 1, err)) {
         return false;
     }
     *done = request->reply == DDB_OK;
@@ -184,7 +189,7 @@ bool lease_record_beat(const struct ddb_asking *asking, const struct lease_recor
 {
     struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
-    bool ok = begin_update(&composer, asking, err);
+    bool ok = begin_change(&composer, asking, own->name, err);
     if (ok) {
         compose_own(&composer, own, arena);
         unsigned name = compose_name(&composer, STR(BEAT));
@@ -202,17 +207,19 @@ bool lease_record_beat(const struct ddb_asking *asking, const struct lease_recor
 bool lease_record_free(const struct ddb_asking *asking, const struct lease_record *own,
                        struct error *err)
 {
-    struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
+    bool stays = str_equal(own->name, STR(LEASE_NAME));
     bool held = false;
-    bool ok = begin_update(&composer, asking, err);
+    bool ok = begin_change(&composer, asking, own->name, err);
     if (ok) {
-        compose_own(&composer, own, arena);
-        unsigned name = compose_name(&composer, STR(HOLDER));
-        buffer_format(&composer.remove, "#%u", name);
+        compose_own(&composer, own, asking->arena);
+        if (stays) {
+            unsigned name = compose_name(&composer, STR(HOLDER));
+            buffer_format(&composer.remove, "#%u", name);
+        }
         compose_expressions(&composer);
-        struct ddb_request request = {.operation = "UpdateItem",
-                                      .body = compose_end(&composer, arena)};
+        struct ddb_request request = {.operation = stays ? "UpdateItem" : "DeleteItem",
+                                      .body = compose_end(&composer, asking->arena)};
         ok = send(asking, &request, &held, err);
     }
     composer_free(&composer);
@@ -224,7 +231,7 @@ static bool record_item(const struct ddb_store *store, const struct lease_record
 {
     const struct key_schema *keys = &store->home.keys;
     struct key key;
-    if (!control_key(&store->home, STR("lease"), arena, &key, err)) {
+    if (!control_key(&store->home, record->name, arena, &key, err)) {
         return false;
     }
     struct attribute members[] = {
@@ -250,6 +257,23 @@ static void compose_standing(struct composer *composer, const struct ddb_store *
     unsigned beat_name = compose_name(composer, STR(BEAT));
     unsigned beat = compose_value(composer, number_value(standing->beat, arena));
     buffer_format(&composer->condition, "#%u=:%u AND #%u=:%u", token_name, token, beat_name, beat);
+}
+
+bool lease_record_bury(const struct ddb_asking *asking, const struct lease_record *standing,
+                       bool *gone, struct error *err)
+{
+    struct arena *arena = asking->arena;
+    struct composer composer = {.name_count = 0};
+    bool ok = begin_change(&composer, asking, standing->name, err);
+    if (ok) {
+        compose_standing(&composer, asking->store, standing, arena);
+        compose_expressions(&composer);
+        struct ddb_request request = {.operation = "DeleteItem",
+                                      .body = compose_end(&composer, arena)};
+        ok = send(asking, &request, gone, err);
+    }
+    composer_free(&composer);
+    return ok;
 }
 
 static bool put_record(const struct ddb_asking *asking, const struct lease_record *standing,
@@ -282,7 +306,7 @@ bool lease_record_take(const struct ddb_asking *asking, const struct lease_recor
     bool ok = put_record(asking, standing, wanted, &request, err);
     *taken = ok && request.reply == DDB_OK;
     if (ok && !*taken && request.unsure) {
-        ok = lease_record_read(asking, &now, err);
+        ok = lease_record_read(asking, wanted->name, &now, err);
         *taken = ok && now.token == wanted->token && str_equal(now.holder, wanted->holder);
     }
     return ok;

@@ -124,11 +124,15 @@ static const struct store_ops ops = {
     .index_drop = ddb_index_drop,
     .control_get = ddb_control_get,
     .control_list = ddb_control_list,
+    .control_try = ddb_control_try,
     .undo_last = ddb_undo_last,
     .undo_drop = ddb_undo_drop,
     .lease_take = ddb_lease_take,
     .lease_owner = ddb_lease_owner,
     .lease_release = ddb_lease_release,
+    .lease_join = ddb_lease_join,
+    .self = ddb_self,
+    .members = ddb_members,
     .order_key = ddb_order_key,
     .load_open = ddb_load_open,
     .load_item = ddb_load_item,
@@ -139,6 +143,7 @@ static const struct store_ops ops = {
     .verify = ddb_verify,
     .needs_before = true,
     .keeps_pass = false,
+    .shares = true,
 };
 
 static const char *choose_state_dir(struct ddb_store *store, const char *wanted)

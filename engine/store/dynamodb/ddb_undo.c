@@ -17,12 +17,14 @@
 /* Item data: nobody else's business. */
 enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
 
-/* The file that this process appends to: one for each log and owner of the lease, so that nobody
- * ever appends to another's. A sequence is the owner's token and the frame's number. */
+/* The file that this process appends to: one for each log and process, so that nobody ever appends
+ * to another's. Sequences are drawn from the table: of two processes that write one item, the later
+ * has seen what the other wrote before it draws. */
 struct ddb_undo {
     uint64_t log;
-    uint64_t token;
-    uint64_t count; /* frames */
+    struct str self;
+    uint64_t sequence;
+    bool is_listed;
     uint64_t length;
     uint64_t digest;
     int fd;
@@ -109,9 +111,9 @@ static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct err
     }
     /* One folder may serve several tables, even of one name. */
     const struct table_desc *table = &store->table.desc;
-    undo->path =
-        arena_format(undo->arena, "%s/%.*s-%016" PRIx64 "-%04" PRIu64 "-%" PRIu64 ".undo", folder,
-                     STR_ARG(table->name), hash_64(table->identity), undo->log, undo->token);
+    undo->path = arena_format(undo->arena, "%s/%.*s-%016" PRIx64 "-%04" PRIu64 "-%.*s.undo", folder,
+                              STR_ARG(table->name), hash_64(table->identity), undo->log,
+                              STR_ARG(undo->self));
     undo->fd = open(undo->path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (undo->fd < 0 || !write_all(undo->fd, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
         return fail("made", undo->path.ptr, err);
@@ -142,7 +144,7 @@ static bool begin(struct ddb_store *store, uint64_t log, struct error *err)
     struct ddb_undo *undo = heap_alloc(sizeof *undo);
     undo->arena = arena_new();
     undo->log = log;
-    undo->token = lease_token(store);
+    undo->self = arena_copy(undo->arena, lease_self(store));
     undo->fd = -1;
     store->undo = undo;
     if (!open_file(store, undo, err)) {
@@ -159,7 +161,7 @@ static bool append(struct ddb_undo *undo, struct str records, struct error *err)
     if (records.len > 0) {
         undo_pack(records, &frame);
     }
-    undo_put_u64(head, undo->token << 32 | undo->count);
+    undo_put_u64(head, undo->sequence);
     undo_put_u64(head + 8, frame.len);
     undo_put_u64(head + 16, hash_64(buffer_str(&frame)));
     bool ok = write_all(undo->fd, (struct str){head, sizeof head}) &&
@@ -176,21 +178,20 @@ bool undo_write(struct ddb_store *store, uint64_t log, struct str records, struc
         return false;
     }
     struct ddb_undo *undo = store->undo;
-    undo->count++;
-    if (!append(undo, records, err)) {
+    if (!control_draw(store, &undo->sequence, err) || !append(undo, records, err)) {
         return false;
     }
     if (fdatasync(undo->fd) != 0) {
         return fail("written", undo->path.ptr, err);
     }
-    if (undo->count > 1) {
+    if (undo->is_listed) {
         return true;
     }
     struct arena *arena = arena_new();
     struct control listing = undo_listing(store, arena);
-    bool ok = control_send(store, &listing, 1, err);
+    undo->is_listed = control_send(store, &listing, 1, err);
     arena_free(arena);
-    return ok;
+    return undo->is_listed;
 }
 
 /* A frame of the same number replaces the one before it. It is made durable with the next: what a
@@ -231,7 +232,7 @@ struct control undo_listing(struct ddb_store *store, struct arena *arena)
                   undo->digest);
     struct str prefix = undo_prefix(undo->log, arena);
     struct control listing = {
-        .name = arena_format(arena, "%.*s%010" PRIu64, STR_ARG(prefix), undo->token),
+        .name = arena_format(arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(undo->self)),
         .value = arena_copy(arena, buffer_str(&json)),
     };
     buffer_free(&json);

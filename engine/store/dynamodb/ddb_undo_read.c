@@ -158,6 +158,13 @@ static bool read_listed(const struct control *control, struct undo_index *index,
 
 /* ---------------------------------------------------------------- the log */
 
+static int compare_places(const void *left, const void *right)
+{
+    uint64_t a = ((const struct place *)left)->sequence;
+    uint64_t b = ((const struct place *)right)->sequence;
+    return a < b ? -1 : a > b;
+}
+
 static bool read_index(const struct ddb_reader *reader, uint64_t log, struct undo_index *index,
                        struct error *err)
 {
@@ -170,6 +177,10 @@ static bool read_index(const struct ddb_reader *reader, uint64_t log, struct und
         if (!read_listed(&controls.list[i], index, err)) {
             return false;
         }
+    }
+    if (index->places.len > 0) {
+        qsort(index->places.bytes, index->places.len / sizeof(struct place), sizeof(struct place),
+              compare_places);
     }
     return true;
 }

@@ -154,12 +154,13 @@ static struct control sample_checkpoint(struct arena *arena)
 {
     struct step_counts counts[] = {{.written = 5, .failed = 1}, {.unchanged = 6}};
     struct item_fault faults[] = {{STR("s"), STR("PK='a'"), STR("why")}};
-    struct checkpoint checkpoint = {.cursor = STR("\x01\x00key\xff"),
+    struct checkpoint checkpoint = {.segment = 2,
+                                    .cursor = STR("\x01\x00key\xff"),
                                     .items = 6,
                                     .counts = counts,
                                     .faults = faults,
                                     .fault_count = 1};
-    return checkpoint_control(&run, 2, &checkpoint, arena);
+    return checkpoint_control(&run, &checkpoint, arena);
 }
 
 START_TEST(a_checkpoint_comes_back_and_others_begin_at_their_start)
@@ -219,11 +220,11 @@ START_TEST(a_damaged_checkpoint_is_an_error) /* RES-1: cut short, and with a byt
         struct checkpoint read[4];
         memcpy(bytes, control.value.ptr, control.value.len);
         bytes[at] = (char)(bytes[at] ^ 0x80);
-        struct control cut = {control.name, {control.value.ptr, at}, false, {0}};
+        struct control cut = {.name = control.name, .value = {control.value.ptr, at}};
         ck_assert(ledger_commit(f.store, &cut, 1, &f.err));
         ck_assert_msg(!checkpoint_read(f.reader, &run, f.arena, read, &f.err), "cut at %zu", at);
         ck_assert_int_eq(f.err.code, ERROR_DAMAGED);
-        struct control flipped = {control.name, {bytes, control.value.len}, false, {0}};
+        struct control flipped = {.name = control.name, .value = {bytes, control.value.len}};
         ck_assert(ledger_commit(f.store, &flipped, 1, &f.err));
         ck_assert_msg(!checkpoint_read(f.reader, &run, f.arena, read, &f.err), "flipped at %zu",
                       at);

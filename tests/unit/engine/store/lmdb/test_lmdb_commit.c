@@ -364,11 +364,12 @@ START_TEST(control_records_are_written_under_their_condition)
     struct str value;
     ck_assert(store_control_get(table.reader, STR("run"), table.arena, &value, &table.err));
     ck_assert_ptr_null(value.ptr);
-    struct control first = {STR("run"), STR("1"), true, {NULL, 0}};
+    struct control first = {.name = STR("run"), .value = STR("1"), .conditional = true};
     ck_assert(commit_control(first));
     ck_assert(!commit_control(first));
     ck_assert_int_eq(table.err.code, ERROR_BUSY);
-    ck_assert(commit_control((struct control){STR("run"), STR(""), true, STR("1")}));
+    ck_assert(commit_control((struct control){
+        .name = STR("run"), .value = STR(""), .conditional = true, .expected = STR("1")}));
     ck_assert(store_control_get(table.reader, STR("run"), table.arena, &value, &table.err));
     ck_assert_ptr_nonnull(value.ptr);
     ck_assert_uint_eq(value.len, 0);
@@ -383,7 +384,8 @@ START_TEST(a_failed_condition_takes_the_batch_with_it)
     stand(a1);
     struct write update = onto(WRITE_UPDATE, a1, a1_changed);
     struct effect effect = {.writes = &update, .count = 1};
-    struct control control = {STR("run"), STR("2"), true, STR("1")};
+    struct control control = {
+        .name = STR("run"), .value = STR("2"), .conditional = true, .expected = STR("1")};
     struct batch batch = {.effects = &effect,
                           .count = 1,
                           .controls = &control,
