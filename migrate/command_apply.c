@@ -4,6 +4,7 @@
 #include "migrate/report.h"
 #include "migrate/runner.h"
 #include "migrate/runner_compile.h"
+#include "migrate/runner_member.h"
 #include "migrate/runner_report.h"
 #include "migrate/runner_session.h"
 #include "migrate/sweep.h"
@@ -118,28 +119,67 @@ static bool say_interrupted(const struct plan *plan, struct error *err)
                      plan->version);
 }
 
-static bool apply_all(struct runner_session *session, const struct pending *pending,
-                      struct error *err)
+/* Runs what is pending. *done counts those of `records` that are there. */
+static bool lead(struct runner_session *session, const struct pending *pending,
+                 struct ledger_record **records, size_t *done, struct error *err)
+{
+    bool failed = false;
+    for (size_t i = 0; i < pending->plans.count && !failed; i++) {
+        const struct plan *plan = pending->plans.plans[i];
+        if (!runner_apply(session, plan, &pending->stages[i], &records[*done], err)) {
+            return err->code == ERROR_STOPPED && say_interrupted(plan, err);
+        }
+        failed = records[(*done)++]->state == RUN_FAILED;
+    }
+    return true;
+}
+
+/* What others did of the plans, up to one that failed. */
+static void take_done(const struct runner_session *session, const struct plan_list *plans,
+                      struct ledger_record **records, size_t *done)
+{
+    bool more = true;
+    for (size_t i = 0; i < plans->count && more; i++) {
+        struct ledger_record *record = ledger_find(&session->ledger, plans->plans[i]->version);
+        more = record != NULL && record->state == RUN_APPLIED;
+        if (more || (record != NULL && record->state == RUN_FAILED && !session->leads)) {
+            records[(*done)++] = record;
+        }
+    }
+}
+
+static bool follow(struct runner_session *session, const struct plan_list *plans,
+                   struct pending *pending, struct error *err)
+{
+    if (!runner_member_run(session, &pending->plans, err)) {
+        const struct plan *plan = pending->plans.plans[0];
+        return err->code == ERROR_STOPPED && say_interrupted(plan, err);
+    }
+    return !session->leads || find_pending(session, plans, pending, err);
+}
+
+static bool apply_all(struct runner_session *session, const struct plan_list *plans,
+                      struct pending *pending, struct error *err)
 {
     struct invocation *invocation = session->invocation;
-    size_t count = pending->plans.count;
+    struct plan_list wanted = pending->plans;
     struct ledger_record **records =
-        arena_alloc(session->arena, (count + 1) * sizeof(struct ledger_record *));
+        arena_alloc(session->arena, (wanted.count + 1) * sizeof(struct ledger_record *));
     size_t done = 0;
-    bool ok = true;
-    while (done < count && invocation->exit_status == 0) {
-        ok = runner_apply(session, pending->plans.plans[done], &pending->stages[done],
-                          &records[done], err);
-        if (!ok) {
-            break;
+    if (wanted.count > 0 && !session->leads) {
+        if (!follow(session, plans, pending, err)) {
+            return false;
         }
-        bool failed = records[done++]->state == RUN_FAILED;
-        invocation->exit_status = failed ? error_exit_status(ERROR_ITEM) : 0;
+        take_done(session, &wanted, records, &done);
     }
+    bool ok = !session->leads || lead(session, pending, records, &done, err);
     if (ok || done > 0) {
         report(invocation, &session->ledger, records, done);
     }
-    return ok || (err->code == ERROR_STOPPED && say_interrupted(pending->plans.plans[done], err));
+    if (done > 0 && records[done - 1]->state == RUN_FAILED) {
+        invocation->exit_status = error_exit_status(ERROR_ITEM);
+    }
+    return ok;
 }
 
 static bool apply(struct runner_session *session, struct error *err)
@@ -157,7 +197,7 @@ static bool apply(struct runner_session *session, struct error *err)
     if (invocation_flag(invocation, "dry-run")) {
         return dry_run(session, &pending.plans, pending.stages, err);
     }
-    return apply_all(session, &pending, err);
+    return apply_all(session, &plans, &pending, err);
 }
 
 static bool check_options(const struct invocation *invocation, struct error *err)
@@ -172,8 +212,10 @@ static bool check_options(const struct invocation *invocation, struct error *err
 
 static bool run(struct invocation *invocation, struct error *err)
 {
-    struct runner_session session = {
-        .invocation = invocation, .reads_stale = invocation_flag(invocation, "no-consistent-read")};
+    struct runner_session session = {.invocation = invocation,
+                                     .reads_stale =
+                                         invocation_flag(invocation, "no-consistent-read"),
+                                     .shares = !invocation_flag(invocation, "sweep")};
     enum store_mode mode = invocation_flag(invocation, "dry-run") ? STORE_READ : STORE_WRITE;
     bool ok = check_options(invocation, err) && runner_session_options(invocation, &session, err) &&
               runner_session_open(invocation, mode, &session, err) &&

@@ -22,8 +22,9 @@ static const struct option options[] = {
 struct state {
     struct runner_session session;
     struct plan_list plans;
-    bool has_plans;   /* there is a folder of plans */
-    struct str owner; /* of the lease; ptr NULL: nobody */
+    bool has_plans;             /* there is a folder of plans */
+    struct str owner;           /* of the lease, or who is left of a run; ptr NULL: nobody */
+    struct run_members members; /* who takes part in a run that is shared */
     struct import_record import;
     bool imported;
     struct plan_status *list;
@@ -87,9 +88,13 @@ static bool find_out(struct state *state, struct error *err)
     struct runner_session *session = &state->session;
     if (!read_plans(state, err) ||
         !store_lease_owner(session->store, session->arena, &state->owner, err) ||
+        !store_members(session->reader, session->arena, &state->members, err) ||
         !import_state_read(session->reader, session->arena, &state->import, &state->imported,
                            err)) {
         return false;
+    }
+    if (state->owner.ptr == NULL && state->members.count > 0) {
+        state->owner = state->members.list[0].owner;
     }
     state->list = plan_status_all(&session->ledger, state->has_plans ? &state->plans : NULL,
                                   state->owner.ptr != NULL, session->arena, &state->count);
@@ -213,16 +218,22 @@ static bool print_progress(const struct state *state, const struct plan_status *
 {
     struct invocation *invocation = state->session.invocation;
     const struct ledger_record *record = status->record;
+    struct checkpoint_list found;
     uint64_t items = 0;
-    uint32_t done = 0;
-    if (!checkpoint_progress(state->session.reader, status->version, &items, &done, err)) {
+    size_t done = 0;
+    if (!checkpoint_glance(state->session.reader, status->version, invocation->arena, &found,
+                           err)) {
         return false;
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        items += found.list[i].items;
+        done += found.list[i].done ? 1 : 0;
     }
     struct str count = report_count(invocation->arena, items);
     (void)fprintf(invocation->out, "\n%04" PRIu32 " is %s in stage %" PRIu32, status->version,
                   plan_state_name(status->state), record->stage + 1);
     if (record->segments > 0) {
-        (void)fprintf(invocation->out, ": %.*s items met, %" PRIu32 " of %" PRIu32 " segments",
+        (void)fprintf(invocation->out, ": %.*s items met, %zu of %" PRIu32 " segments",
                       STR_ARG(count), done, record->segments);
     }
     (void)fputc('\n', invocation->out);
@@ -257,14 +268,26 @@ static void print_import(const struct state *state)
     }
 }
 
+static void print_writers(const struct state *state)
+{
+    FILE *out = state->session.invocation->out;
+    if (state->owner.ptr != NULL) {
+        (void)fprintf(out, "being written by %.*s\n", STR_ARG(state->owner));
+    }
+    for (size_t i = 0; i < state->members.count; i++) {
+        struct str member = state->members.list[i].owner;
+        if (!str_equal(member, state->owner)) {
+            (void)fprintf(out, "and by %.*s\n", STR_ARG(member));
+        }
+    }
+}
+
 static bool print_text(const struct state *state, struct error *err)
 {
     struct invocation *invocation = state->session.invocation;
     table_report_print(invocation, &state->session.table);
     print_import(state);
-    if (state->owner.ptr != NULL) {
-        (void)fprintf(invocation->out, "being written by %.*s\n", STR_ARG(state->owner));
-    }
+    print_writers(state);
     if (state->count > 0) {
         print_plans(state);
     }
@@ -307,6 +330,12 @@ static void print_json(const struct state *state)
 {
     cJSON *object = table_report_json(state->session.invocation, &state->session.table);
     add_text_or_null(object, "owner", state->owner);
+    cJSON *members = cJSON_AddArrayToObject(object, "members");
+    for (size_t i = 0; i < state->members.count; i++) {
+        cJSON *member = cJSON_CreateObject();
+        ledger_json_add_text(member, "who", state->members.list[i].owner);
+        (void)cJSON_AddItemToArray(members, member);
+    }
     cJSON *import = cJSON_AddObjectToObject(object, "import");
     add_text_or_null(import, "source", state->import.source);
     (void)cJSON_AddBoolToObject(import, "unfinished", state->import.loading);

@@ -11,6 +11,20 @@ struct str checkpoint_prefix(uint32_t version, struct arena *arena)
     return arena_format(arena, "checkpoint/%010" PRIu32 "/", version);
 }
 
+/* Greater with each claim, and in each pass greater than in the one before. */
+static uint64_t token_of(const struct checkpoint_run *run, const struct checkpoint *checkpoint)
+{
+    enum { CLAIM_BITS = 20 };
+    return run->pass << CLAIM_BITS | checkpoint->claim;
+}
+
+static struct str record_name(const struct checkpoint_run *run, uint32_t segment,
+                              struct arena *arena)
+{
+    struct str prefix = checkpoint_prefix(run->version, arena);
+    return arena_format(arena, "%.*s%05" PRIu32, STR_ARG(prefix), segment);
+}
+
 /* ---------------------------------------------------------------- writing */
 
 static void add_cursor(cJSON *object, struct str cursor)
@@ -21,7 +35,7 @@ static void add_cursor(cJSON *object, struct str cursor)
     buffer_free(&text);
 }
 
-struct control checkpoint_control(const struct checkpoint_run *run, uint32_t segment,
+struct control checkpoint_control(const struct checkpoint_run *run,
                                   const struct checkpoint *checkpoint, struct arena *arena)
 {
     cJSON *object = cJSON_CreateObject();
@@ -30,7 +44,9 @@ struct control checkpoint_control(const struct checkpoint_run *run, uint32_t seg
     (void)cJSON_AddNumberToObject(object, "stage", run->stage);
     (void)cJSON_AddNumberToObject(object, "pass", (double)run->pass);
     (void)cJSON_AddNumberToObject(object, "segments", run->segments);
-    (void)cJSON_AddNumberToObject(object, "segment", segment);
+    (void)cJSON_AddNumberToObject(object, "segment", checkpoint->segment);
+    ledger_json_add_text(object, "owner", checkpoint->owner);
+    (void)cJSON_AddNumberToObject(object, "claim", (double)checkpoint->claim);
     add_cursor(object, checkpoint->cursor);
     (void)cJSON_AddBoolToObject(object, "done", checkpoint->done);
     (void)cJSON_AddNumberToObject(object, "items", (double)checkpoint->items);
@@ -42,11 +58,9 @@ struct control checkpoint_control(const struct checkpoint_run *run, uint32_t seg
     }
     (void)cJSON_AddItemToObject(object, "faults",
                                 item_faults_to_json(checkpoint->faults, checkpoint->fault_count));
-    struct str prefix = checkpoint_prefix(run->version, arena);
-    return (struct control){
-        .name = arena_format(arena, "%.*s%05" PRIu32, STR_ARG(prefix), segment),
-        .value = ledger_json_print(object, arena),
-    };
+    return (struct control){.name = record_name(run, checkpoint->segment, arena),
+                            .value = ledger_json_print(object, arena),
+                            .token = token_of(run, checkpoint)};
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -121,7 +135,9 @@ static bool read_place(const cJSON *object, struct arena *arena, struct checkpoi
                        struct error *err)
 {
     struct str cursor;
-    if (!ledger_json_text(object, "cursor", arena, &cursor, err) ||
+    if (!ledger_json_text(object, "owner", arena, &out->owner, err) ||
+        !ledger_json_number(object, "claim", &out->claim, err) ||
+        !ledger_json_text(object, "cursor", arena, &cursor, err) ||
         !ledger_json_bool(object, "done", &out->done, err) ||
         !ledger_json_number(object, "items", &out->items, err)) {
         return false;
@@ -133,38 +149,52 @@ static bool read_place(const cJSON *object, struct arena *arena, struct checkpoi
     return true;
 }
 
-static bool read_object(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,
-                        struct checkpoint *list, struct error *err)
+static bool read_segment(const cJSON *object, const struct checkpoint_run *run,
+                         struct checkpoint *out, struct error *err)
 {
-    const cJSON *faults = NULL;
     uint64_t segment = 0;
-    struct checkpoint read = {.done = false};
-    if (!check_run(object, run, arena, err) ||
-        !ledger_json_number(object, "segment", &segment, err)) {
+    if (!ledger_json_number(object, "segment", &segment, err)) {
         return false;
     }
     if (segment >= run->segments) {
         return error_set(err, ERROR_DAMAGED, "there is no segment %" PRIu64, segment);
     }
-    if (!read_place(object, arena, &read, err) || !read_counts(object, run, arena, &read, err) ||
-        !ledger_json_array(object, "faults", &faults, err) ||
-        !item_faults_from_json(faults, arena, &read.faults, &read.fault_count, err)) {
-        return false;
-    }
-    list[segment] = read;
+    out->segment = (uint32_t)segment;
     return true;
 }
 
-static bool read_one(const struct control *control, const struct checkpoint_run *run,
-                     struct arena *arena, struct checkpoint *list, struct error *err)
+static bool read_object(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,
+                        struct checkpoint *out, struct error *err)
+{
+    const cJSON *faults = NULL;
+    return check_run(object, run, arena, err) && read_segment(object, run, out, err) &&
+           read_place(object, arena, out, err) && read_counts(object, run, arena, out, err) &&
+           ledger_json_array(object, "faults", &faults, err) &&
+           item_faults_from_json(faults, arena, &out->faults, &out->fault_count, err);
+}
+
+static bool read_control(const struct control *control, const struct checkpoint_run *run,
+                         struct arena *arena, struct checkpoint *out, struct error *err)
 {
     cJSON *object = NULL;
+    *out = (struct checkpoint){.record = control->value};
     if (!ledger_json_parse(control->value, control->name, &object, err)) {
         return false;
     }
-    bool ok = read_object(object, run, arena, list, err);
+    bool ok = read_object(object, run, arena, out, err);
     cJSON_Delete(object);
     return ok || error_wrap(err, "the table's own record '%.*s'", STR_ARG(control->name));
+}
+
+/* What a segment begins as. */
+static struct checkpoint begin(const struct checkpoint_run *run, uint32_t segment,
+                               struct arena *arena)
+{
+    return (struct checkpoint){
+        .segment = segment,
+        .owner = STR(""),
+        .cursor = STR(""),
+        .counts = arena_zero(arena, (run->step_count + 1) * sizeof(struct step_counts))};
 }
 
 bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *run,
@@ -176,44 +206,59 @@ bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *r
         return false;
     }
     for (uint32_t i = 0; i < run->segments; i++) {
-        out[i] = (struct checkpoint){
-            .cursor = STR(""),
-            .counts = arena_zero(arena, (run->step_count + 1) * sizeof *out[i].counts)};
+        out[i] = begin(run, i, arena);
     }
     for (size_t i = 0; i < controls.count; i++) {
-        if (!read_one(&controls.list[i], run, arena, out, err)) {
+        struct checkpoint read;
+        if (!read_control(&controls.list[i], run, arena, &read, err)) {
             return false;
         }
+        out[read.segment] = read;
     }
     return true;
 }
 
-static bool add_progress(const struct control *control, struct arena *arena, uint64_t *items,
-                         uint32_t *done, struct error *err)
+bool checkpoint_read_again(struct store_reader *reader, const struct checkpoint_run *run,
+                           struct arena *arena, struct checkpoint *checkpoint, struct error *err)
+{
+    struct control control = {.name = record_name(run, checkpoint->segment, arena)};
+    struct checkpoint read = begin(run, checkpoint->segment, arena);
+    if (!store_control_get(reader, control.name, arena, &control.value, err) ||
+        (control.value.ptr != NULL && !read_control(&control, run, arena, &read, err))) {
+        return false;
+    }
+    *checkpoint = read;
+    return true;
+}
+
+static bool glance(const struct control *control, struct arena *arena, struct checkpoint *out,
+                   struct error *err)
 {
     cJSON *object = NULL;
-    struct checkpoint read = {.done = false};
+    uint64_t segment = 0;
     if (!ledger_json_parse(control->value, control->name, &object, err)) {
         return false;
     }
-    bool ok = read_place(object, arena, &read, err);
+    bool ok =
+        ledger_json_number(object, "segment", &segment, err) && read_place(object, arena, out, err);
+    out->segment = (uint32_t)segment;
     cJSON_Delete(object);
-    *items += read.items;
-    *done += read.done ? 1 : 0;
     return ok || error_wrap(err, "the table's own record '%.*s'", STR_ARG(control->name));
 }
 
-bool checkpoint_progress(struct store_reader *reader, uint32_t version, uint64_t *items,
-                         uint32_t *done, struct error *err)
+bool checkpoint_glance(struct store_reader *reader, uint32_t version, struct arena *arena,
+                       struct checkpoint_list *out, struct error *err)
 {
-    struct arena *arena = arena_new();
     struct control_list controls = {NULL, 0};
-    bool ok = store_control_list(reader, checkpoint_prefix(version, arena), arena, &controls, err);
-    *items = 0;
-    *done = 0;
-    for (size_t i = 0; ok && i < controls.count; i++) {
-        ok = add_progress(&controls.list[i], arena, items, done, err);
+    if (!store_control_list(reader, checkpoint_prefix(version, arena), arena, &controls, err)) {
+        return false;
     }
-    arena_free(arena);
-    return ok;
+    *out = (struct checkpoint_list){arena_zero(arena, (controls.count + 1) * sizeof *out->list),
+                                    controls.count};
+    for (size_t i = 0; i < controls.count; i++) {
+        if (!glance(&controls.list[i], arena, &out->list[i], err)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -25,6 +25,10 @@ struct checkpoint_run {
 };
 
 struct checkpoint {
+    uint32_t segment;
+    struct str record; /* as it was read; ptr NULL: there is none */
+    struct str owner;  /* id of the process that took the segment; empty: nobody did */
+    uint64_t claim;    /* how often it was taken: the last to take it may write it */
     struct str cursor; /* empty: the segment's start */
     bool done;
     uint64_t items;             /* met so far */
@@ -36,8 +40,8 @@ struct checkpoint {
 /* "checkpoint/<version>/", what all of a plan's begin with. */
 struct str checkpoint_prefix(uint32_t version, struct arena *arena);
 
-/* The checkpoint of a segment as a control. */
-struct control checkpoint_control(const struct checkpoint_run *run, uint32_t segment,
+/* The checkpoint of a segment as a control, for the owner of its last claim. */
+struct control checkpoint_control(const struct checkpoint_run *run,
                                   const struct checkpoint *checkpoint, struct arena *arena);
 
 /* Fills `out`, one for each of the run's segments; those without a record begin at their start.
@@ -45,9 +49,20 @@ struct control checkpoint_control(const struct checkpoint_run *run, uint32_t seg
 MUST_CHECK bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *run,
                                 struct arena *arena, struct checkpoint *out, struct error *err);
 
-/* How far a plan's pass has come, whatever run it is: items met, and segments that are done.
- * ERROR_DAMAGED. */
-MUST_CHECK bool checkpoint_progress(struct store_reader *reader, uint32_t version, uint64_t *items,
-                                    uint32_t *done, struct error *err);
+/* Reads the one of checkpoint->segment again; without a record it begins at its start. */
+MUST_CHECK bool checkpoint_read_again(struct store_reader *reader, const struct checkpoint_run *run,
+                                      struct arena *arena, struct checkpoint *checkpoint,
+                                      struct error *err);
+
+struct checkpoint_list {
+    struct checkpoint *list;
+    size_t count;
+};
+
+/* All checkpoints of a plan, whatever run they are of: segment, owner, claim, cursor, done and
+ * items only, in the arena. ERROR_DAMAGED. */
+MUST_CHECK bool checkpoint_glance(struct store_reader *reader, uint32_t version,
+                                  struct arena *arena, struct checkpoint_list *out,
+                                  struct error *err);
 
 #endif

@@ -117,23 +117,14 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
                                  probe_verdicts_save(session->store, prefix, out, err));
 }
 
-static bool run_pass(const struct run *run, const struct compiled_stage *stage, bool *failed,
-                     struct error *err)
+static bool write_pass(const struct run *run, const struct compiled_stage *stage,
+                       const struct runner_rules *rules, struct error *err)
 {
     struct runner_session *session = run->session;
     struct ledger_record *record = run->record;
-    struct probe_verdicts verdicts = {.count = 0};
-    struct runner_rules rules = {
-        .pass = stage->pass, .facts = stage->facts, .table = &session->table};
-    if (!begin_pass(run, err) ||
-        (stage->facts->needs_probe && !find_verdicts(run, &rules, &verdicts, err))) {
-        return false;
-    }
-    rules.verdicts = &verdicts;
-    struct ledger_step *steps = record->steps + stage->first_step;
     struct runner_pass pass = {
         .session = session,
-        .rules = &rules,
+        .rules = rules,
         .run = {.version = record->version,
                 .hash = record->hash,
                 .table = session->table.identity,
@@ -143,12 +134,26 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
                 .step_count = stage->facts->step_count},
         .undo_log = run->undo_log,
         .phase = arena_format(session->arena, "plan %04" PRIu32, record->version).ptr,
-        .steps = steps,
+        .steps = record->steps + stage->first_step,
         .faults = record->faults,
         .fault_count = &record->fault_count,
     };
-    bool ok = runner_pass_run(&pass, err);
-    *failed = ledger_steps_failed(steps, pass.run.step_count);
+    return runner_pass_run(&pass, err);
+}
+
+static bool run_pass(const struct run *run, const struct compiled_stage *stage, bool *failed,
+                     struct error *err)
+{
+    struct probe_verdicts verdicts = {.count = 0};
+    struct runner_rules rules = {
+        .pass = stage->pass, .facts = stage->facts, .table = &run->session->table};
+    if (!begin_pass(run, err) ||
+        (stage->facts->needs_probe && !find_verdicts(run, &rules, &verdicts, err))) {
+        return false;
+    }
+    rules.verdicts = &verdicts;
+    bool ok = write_pass(run, stage, &rules, err);
+    *failed = ledger_steps_failed(run->record->steps + stage->first_step, stage->facts->step_count);
     return ok || (err->code == ERROR_ITEM && *failed);
 }
 
@@ -257,6 +262,34 @@ bool runner_roll_back(struct runner_session *session, const struct plan *plan,
     assert(run.record != NULL && run.record->state == RUN_ROLLING_BACK);
     clear_faults(run.record, session->arena);
     return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
+}
+
+/* ---------------------------------------------------------------- another's run */
+
+bool runner_take_part(struct runner_session *session, const struct plan *plan,
+                      const struct compiled_stages *stages, struct ledger_record *record,
+                      struct error *err)
+{
+    struct run run = {session, plan, stages, record, plan->version, false};
+    const struct compiled_stage *stage =
+        record->stage < stages->count ? &stages->list[record->stage] : NULL;
+    if (stage == NULL || stage->pass == NULL || record->step_count != stages->step_count) {
+        return true;
+    }
+    struct probe_verdicts verdicts = {.count = 0};
+    struct runner_rules rules = {
+        .pass = stage->pass, .facts = stage->facts, .table = &session->table};
+    struct str prefix = probe_prefix(plan->version, record->stage, session->arena);
+    if (stage->facts->needs_probe &&
+        !probe_verdicts_load(session->reader, prefix, session->arena, &verdicts, err)) {
+        return false;
+    }
+    if (stage->facts->needs_probe && verdicts.list == NULL) {
+        return true;
+    }
+    rules.verdicts = &verdicts;
+    clear_faults(record, session->arena);
+    return write_pass(&run, stage, &rules, err) || error_wrap(err, "%s", plan->file);
 }
 
 /* ---------------------------------------------------------------- sweeping */

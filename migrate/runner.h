@@ -19,6 +19,14 @@ MUST_CHECK bool runner_apply(struct runner_session *session, const struct plan *
                              const struct compiled_stages *stages, struct ledger_record **out,
                              struct error *err);
 
+/* Takes segments of the pass that another process leads, until none is left; nothing where it is in
+ * another stage, or has not begun. The session does not lead.
+ *   record  as the ledger has it, RUNNING; its counts are spoilt
+ * ERROR_BUSY: the pass was ended, or this process was taken for dead. Else as runner_apply(). */
+MUST_CHECK bool runner_take_part(struct runner_session *session, const struct plan *plan,
+                                 const struct compiled_stages *stages, struct ledger_record *record,
+                                 struct error *err);
+
 /* Runs the explicit rollback steps of a plan whose record is ROLLING_BACK; no undo is kept.
  * *failed is true where item errors were met: the record has them, and the same call takes the pass
  * up again. */

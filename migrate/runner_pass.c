@@ -4,6 +4,7 @@
 #include "engine/item/key.h"
 #include "engine/scan/scan.h"
 #include "migrate/report.h"
+#include "migrate/runner_segments.h"
 #include "migrate/runner_tally.h"
 
 #include <assert.h>
@@ -14,10 +15,10 @@
 struct writing {
     const struct runner_pass *pass;
     struct arena *arena;
-    struct checkpoint *checkpoints; /* by segment */
-    struct buffer *cursors;         /* by segment: what the checkpoints' cursors point to */
-    struct step_counts *sums;       /* by step, over all segments */
-    struct step_counts *pending;    /* by step: corrections that no checkpoint holds yet */
+    struct runner_segments *segments;
+    struct buffer *cursors;      /* by segment: what the checkpoints' cursors point to */
+    struct step_counts *sums;    /* by step: what was known at first, and what was met since */
+    struct step_counts *pending; /* by step: corrections that no checkpoint holds yet */
     struct item_fault *pending_faults;
     size_t pending_fault_count;
     uint64_t items;
@@ -74,9 +75,9 @@ static uint64_t failed_count(const struct writing *writing)
     return failed;
 }
 
-static void add_to_checkpoint(struct writing *writing, const struct scan_page *page)
+static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkpoint,
+                              const struct scan_page *page)
 {
-    struct checkpoint *checkpoint = &writing->checkpoints[page->segment];
     const struct runner_tally *tally = page->tally;
     for (size_t i = 0; i < step_count(writing); i++) {
         step_counts_add(&checkpoint->counts[i], &tally->counts[i]);
@@ -97,9 +98,9 @@ static void add_to_checkpoint(struct writing *writing, const struct scan_page *p
     writing->items += page->items;
 }
 
-static void move_cursor(struct writing *writing, const struct scan_page *page)
+static void move_cursor(struct writing *writing, struct checkpoint *checkpoint,
+                        const struct scan_page *page)
 {
-    struct checkpoint *checkpoint = &writing->checkpoints[page->segment];
     struct buffer *cursor = &writing->cursors[page->segment];
     cursor->len = 0;
     buffer_add(cursor, page->cursor);
@@ -122,12 +123,12 @@ static bool take_page(void *context, const struct scan_page *page, struct scan_c
     if (!check_failures(writing, err)) {
         return false;
     }
-    add_to_checkpoint(writing, page);
-    move_cursor(writing, page);
+    struct checkpoint *checkpoint = runner_segments_at(writing->segments, page->segment);
+    add_to_checkpoint(writing, checkpoint, page);
+    move_cursor(writing, checkpoint, page);
     progress_set(writing->progress, writing->items);
     struct control *control = arena_alloc(out->arena, sizeof *control);
-    *control = checkpoint_control(&writing->pass->run, page->segment,
-                                  &writing->checkpoints[page->segment], out->arena);
+    *control = checkpoint_control(&writing->pass->run, checkpoint, out->arena);
     out->controls = control;
     out->count = 1;
     return true;
@@ -185,19 +186,19 @@ static void meeter_close(void *worker)
     heap_free(worker);
 }
 
-static void resume(struct writing *writing, struct str *cursors, bool *done)
+static bool next_segment(void *context, struct scan_turn *out, struct error *err)
 {
+    struct writing *writing = context;
+    return runner_segments_next(writing->segments, out, err);
+}
+
+/* What all checkpoints count. */
+static void sum_up(struct writing *writing)
+{
+    writing->items = 0;
+    memset(writing->sums, 0, step_count(writing) * sizeof *writing->sums);
     for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
-        struct checkpoint *checkpoint = &writing->checkpoints[i];
-        struct item_fault *faults = arena_alloc(writing->arena, LEDGER_FAULTS_MAX * sizeof *faults);
-        size_t kept = 0;
-        for (size_t f = 0; f < checkpoint->fault_count; f++) {
-            add_fault(faults, &kept, checkpoint->faults[f]);
-        }
-        checkpoint->faults = faults;
-        checkpoint->fault_count = kept;
-        cursors[i] = checkpoint->cursor;
-        done[i] = checkpoint->done;
+        const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
         writing->items += checkpoint->items;
         for (size_t step = 0; step < step_count(writing); step++) {
             step_counts_add(&writing->sums[step], &checkpoint->counts[step]);
@@ -205,10 +206,11 @@ static void resume(struct writing *writing, struct str *cursors, bool *done)
     }
 }
 
-static void settle(const struct writing *writing)
+static void settle(struct writing *writing)
 {
     struct arena *arena = writing->pass->session->arena;
     const struct runner_pass *pass = writing->pass;
+    sum_up(writing);
     for (size_t i = 0; i < step_count(writing); i++) {
         struct step_counts *counts = &pass->steps[i].counts;
         uint64_t overwritten = counts->overwritten; /* by earlier attempts */
@@ -219,7 +221,7 @@ static void settle(const struct writing *writing)
         runner_tally_settle(pass->rules->verdicts, step_count(writing), pass->steps);
     }
     for (uint32_t i = 0; i < pass->run.segments; i++) {
-        const struct checkpoint *checkpoint = &writing->checkpoints[i];
+        const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
         for (size_t f = 0; f < checkpoint->fault_count; f++) {
             struct item_fault fault = {.step = arena_copy(arena, checkpoint->faults[f].step),
                                        .key = arena_copy(arena, checkpoint->faults[f].key),
@@ -239,14 +241,8 @@ static const struct page_use *use_of(const struct runner_rules *rules)
 static bool scan(struct writing *writing, struct error *err)
 {
     const struct runner_pass *pass = writing->pass;
-    struct str *cursors = arena_alloc(writing->arena, pass->run.segments * sizeof *cursors);
-    bool *done = arena_alloc(writing->arena, pass->run.segments * sizeof *done);
-    resume(writing, cursors, done);
-
     struct scan_options options = runner_session_scan(pass->session);
     options.segments = pass->run.segments;
-    options.cursors = cursors;
-    options.done = done;
     options.pass = pass->run.pass;
     options.skip_own_pass = true;
     options.undo_log = pass->undo_log;
@@ -256,6 +252,7 @@ static bool scan(struct writing *writing, struct error *err)
                              .tally_bytes = runner_tally_bytes(step_count(writing)),
                              .worker_open = meeter_open,
                              .worker_close = meeter_close,
+                             .next = next_segment,
                              .item = meet_item,
                              .page = take_page,
                              .not_applied = take_back};
@@ -272,7 +269,6 @@ static void open_writing(struct writing *writing, const struct runner_pass *pass
     uint32_t segments = pass->run.segments;
     size_t steps = pass->run.step_count;
     *writing = (struct writing){.pass = pass, .arena = arena_new()};
-    writing->checkpoints = arena_zero(writing->arena, segments * sizeof *writing->checkpoints);
     writing->cursors = arena_zero(writing->arena, segments * sizeof *writing->cursors);
     writing->sums = arena_zero(writing->arena, steps * sizeof *writing->sums);
     writing->pending = arena_zero(writing->arena, steps * sizeof *writing->pending);
@@ -285,6 +281,7 @@ static void close_writing(struct writing *writing)
     for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
         buffer_free(&writing->cursors[i]);
     }
+    runner_segments_close(writing->segments);
     arena_free(writing->arena);
 }
 
@@ -293,10 +290,12 @@ bool runner_pass_run(const struct runner_pass *pass, struct error *err)
     assert(pass->run.segments > 0 && pass->run.step_count > 0);
     struct writing writing;
     open_writing(&writing, pass);
-    bool ok = checkpoint_read(pass->session->reader, &pass->run, writing.arena, writing.checkpoints,
-                              err) &&
-              scan(&writing, err);
-    settle(&writing);
+    bool ok = runner_segments_open(pass->session, &pass->run, &writing.segments, err);
+    if (ok) {
+        sum_up(&writing);
+        ok = !runner_segments_left(writing.segments) || scan(&writing, err);
+        settle(&writing);
+    }
     close_writing(&writing);
     return ok;
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64, PAGE_MAX = 100000 };
@@ -82,6 +83,38 @@ static void show_growth(void *context, uint64_t entries)
 
 /* ---------------------------------------------------------------- opening */
 
+/* A server's segments lie on different machines: runs are not to meet them in one order. In a file
+ * neighbours are read best one after the other. */
+static uint64_t choose_shuffle(const struct runner_session *session)
+{
+    uint64_t seed = 0;
+    bool shuffled =
+        store_is_shared(session->store) && getrandom(&seed, sizeof seed, 0) == (ssize_t)sizeof seed;
+    return shuffled ? seed : 0;
+}
+
+bool runner_session_join(struct runner_session *session, struct arena *arena, struct error *err)
+{
+    bool ok = store_lease_join(session->store, ledger_who(arena).ptr, arena, &session->leader, err);
+    session->leads = ok && session->leader.ptr == NULL;
+    return ok;
+}
+
+static bool take_lease(struct runner_session *session, struct error *err)
+{
+    if (session->shares) {
+        return runner_session_join(session, session->arena, err);
+    }
+    session->leads = store_lease_take(session->store, ledger_who(session->arena).ptr, err);
+    return session->leads;
+}
+
+bool runner_session_read(struct runner_session *session, struct error *err)
+{
+    return runner_session_describe(session, err) &&
+           ledger_read(session->reader, session->arena, &session->ledger, err);
+}
+
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
@@ -97,14 +130,13 @@ bool runner_session_open(struct invocation *invocation, enum store_mode mode,
     if (!target_open(invocation->table, &options, &session->store, err)) {
         return false;
     }
-    if (mode == STORE_WRITE &&
-        !store_lease_take(session->store, ledger_who(session->arena).ptr, err)) {
+    if (mode == STORE_WRITE && !take_lease(session, err)) {
         return false;
     }
+    session->shuffle = choose_shuffle(session);
     return (!session->is_run || watch_control(session, err)) &&
            store_reader_open(session->store, &session->reader, err) &&
-           runner_session_describe(session, err) &&
-           ledger_read(session->reader, session->arena, &session->ledger, err);
+           runner_session_read(session, err);
 }
 
 bool runner_session_check_import(const struct runner_session *session, struct error *err)
@@ -135,6 +167,7 @@ struct scan_options runner_session_scan(const struct runner_session *session)
         .limits = {.items = session->page_items},
         .stop = session->invocation->stop,
         .paused = session->invocation->paused,
+        .shuffle = session->shuffle,
     };
 }
 

@@ -22,6 +22,10 @@ struct runner_session {
     struct store_reader *reader;
     struct table_desc table;
     struct ledger ledger;
+    bool shares;       /* where it can, it takes part in a run that another leads */
+    bool leads;        /* holds the lease */
+    struct str leader; /* who does, if another */
+    uint64_t shuffle;  /* seed of the order in which segments are read; 0: as they are numbered */
     unsigned workers;
     uint32_t segments; /* of passes that begin now */
     uint64_t max_item_errors;
@@ -46,13 +50,20 @@ struct runner_session {
 MUST_CHECK bool runner_session_options(struct invocation *invocation, struct runner_session *out,
                                        struct error *err);
 
-/* Opens invocation->table and reads its ledger; STORE_WRITE also takes the lease. Keeps what
- * runner_session_options() has set in *session, after which the control file is watched too.
- * runner_session_close() in any case.
- * ERROR_BUSY: another run holds the lease. */
+/* Opens invocation->table and reads its ledger; STORE_WRITE also takes the lease, or with `shares`
+ * takes part beside the one who has it. Keeps what runner_session_options() has set in *session,
+ * after which the control file is watched too. runner_session_close() in any case.
+ * ERROR_BUSY: another run holds the lease, and it or this one does not share. */
 MUST_CHECK bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                                     struct runner_session *session, struct error *err);
 void runner_session_close(struct runner_session *session);
+
+/* Looks for the lease again, which may be free by now: sets `leads` and `leader`. */
+MUST_CHECK bool runner_session_join(struct runner_session *session, struct arena *arena,
+                                    struct error *err);
+
+/* Describes the table and reads the ledger again. */
+MUST_CHECK bool runner_session_read(struct runner_session *session, struct error *err);
 
 /* ERROR_STORE: an import is not finished, and half of one is no table to work on. */
 MUST_CHECK bool runner_session_check_import(const struct runner_session *session,

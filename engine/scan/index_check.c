@@ -95,7 +95,8 @@ bool index_check_run(const struct scan_options *scan, const struct index_check *
                                        .pages_in_flight = scan->pages_in_flight,
                                        .read_only = true,
                                        .stop = scan->stop,
-                                       .paused = scan->paused};
+                                       .paused = scan->paused,
+                                       .shuffle = scan->shuffle};
         struct scan_task task = {.context = &pass,
                                  .tally_bytes = sizeof(struct index_counts),
                                  .item = check_item,

@@ -2,6 +2,7 @@
  * the committer, which is the calling thread, writes it. Nothing here knows why items change.
  *
  * A segment is read by one worker at a time, and its pages reach the committer in their order.
+ * Which comes next is the task's to say: others may be at work on the same table.
  * Pages in flight are bounded over all segments, so memory grows neither with segments nor with the
  * table. */
 #ifndef ENGINE_SCAN_SCAN_H
@@ -21,8 +22,6 @@ struct scan_options {
     struct store *store;
     unsigned workers;          /* threads besides the committer, at least 1 */
     uint32_t segments;         /* fixed for a run, at least 1 */
-    const struct str *cursors; /* by segment, where to go on (empty: its start); NULL: all start */
-    const bool *done;          /* by segment, those that need no reading; NULL: none */
     struct page_limits limits; /* of a page */
     size_t pages_in_flight;    /* read and not yet committed; 0: four a worker */
     uint64_t pass;             /* the number written into records */
@@ -31,6 +30,7 @@ struct scan_options {
     bool read_only;            /* what becomes of items is counted and dropped */
     const atomic_bool *stop;   /* set from outside to end early; NULL: never */
     const atomic_bool *paused; /* while it is set, nothing is read or written; NULL: never */
+    uint64_t shuffle;          /* not 0: the seed of a random order of segments */
 };
 
 /* What becomes of one item. What is set may lie anywhere until the call returns: it is copied. */
@@ -52,6 +52,14 @@ struct scan_page {
     const void *tally;
     const struct str *notes;
     size_t note_count;
+};
+
+/* What a worker is to read. */
+struct scan_turn {
+    const atomic_bool *halted; /* in: is set once the scan has failed, and nobody is to wait more */
+    bool none;                 /* nothing is left to read */
+    uint32_t segment;
+    struct str cursor; /* where the segment goes on; empty: its start */
 };
 
 struct scan_checkpoint {
@@ -76,6 +84,10 @@ struct scan_task {
                         struct error *err);
     void (*worker_close)(void *worker);
 
+    /* Any thread: what the worker reads next. It may wait, until `stop` or `halted` is set. The
+     * cursor stays as it is until the scan ends. NULL: all segments, each from its start. */
+    bool (*next)(void *context, struct scan_turn *out, struct error *err);
+
     /* Any thread, each with its own worker. A write of the item at hand is complete with kind, key,
      * item and stamp: its `before` is filled in, and every write gets its undo record from `before`
      * (of a PUT: what it overwrites, or missing) and `item`. What a MOVE overwrites has a DELETE of
@@ -97,5 +109,8 @@ struct scan_task {
  * Else the first error of any thread. */
 MUST_CHECK bool scan_run(const struct scan_options *options, const struct scan_task *task,
                          struct error *err);
+
+/* Fills `out` with 0 to count - 1; with a seed (not 0) in a random order. */
+void scan_order(uint64_t seed, uint32_t count, uint32_t *out);
 
 #endif

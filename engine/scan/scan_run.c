@@ -19,10 +19,11 @@ struct scan {
     const struct scan_task *task;
     struct queue *empty; /* page batches; there are no more than these */
     struct queue *full;
-    atomic_uint next_segment;
-    atomic_uint running; /* workers */
-    atomic_bool halted;  /* something failed */
-    atomic_bool left;    /* a worker was stopped before its segments ended */
+    const uint32_t *order; /* of segments, where the task leaves it to us */
+    atomic_uint next_turn; /* in that order */
+    atomic_uint running;   /* workers */
+    atomic_bool halted;    /* something failed */
+    atomic_bool left;      /* a worker was stopped before its segments ended */
     pthread_mutex_t lock;
     struct error err; /* the first; under the lock, as long as threads run */
 };
@@ -65,17 +66,16 @@ static bool is_to_end(struct scan *scan)
 }
 
 /* The batch belongs to the committer once it is pushed, so the cursor is copied before. */
-static bool read_segment(struct scan *scan, struct scan_worker *worker, uint32_t segment,
-                         struct error *err)
+static bool read_segment(struct scan *scan, struct scan_worker *worker,
+                         const struct scan_turn *turn, struct error *err)
 {
-    const struct str *cursors = scan->options->cursors;
     struct buffer cursor = {0};
-    buffer_add(&cursor, cursors == NULL ? STR("") : cursors[segment]);
+    buffer_add(&cursor, turn->cursor);
     bool ok = true;
     for (bool last = false; ok && !last && !is_to_end(scan);) {
         struct page_batch *batch = queue_pop(scan->empty);
         page_batch_reset(batch);
-        batch->segment = segment;
+        batch->segment = turn->segment;
         ok = scan_worker_read(worker, buffer_str(&cursor), batch, err);
         last = batch->last;
         cursor.len = 0;
@@ -83,7 +83,19 @@ static bool read_segment(struct scan *scan, struct scan_worker *worker, uint32_t
         (void)queue_push(ok ? scan->full : scan->empty, batch);
     }
     buffer_free(&cursor);
-    return ok || error_wrap(err, "segment %u", (unsigned)segment);
+    return ok || error_wrap(err, "segment %u", (unsigned)turn->segment);
+}
+
+static bool find_turn(struct scan *scan, struct scan_turn *out, struct error *err)
+{
+    *out = (struct scan_turn){.halted = &scan->halted, .cursor = STR("")};
+    if (scan->task->next != NULL) {
+        return scan->task->next(scan->task->context, out, err);
+    }
+    uint32_t turn = atomic_fetch_add(&scan->next_turn, 1);
+    out->none = turn >= scan->options->segments;
+    out->segment = out->none ? 0 : scan->order[turn];
+    return true;
 }
 
 struct thread {
@@ -104,14 +116,10 @@ static void *work(void *argument)
     struct thread *thread = argument;
     struct scan *scan = thread->scan;
     struct error err = {0};
-    bool ok = true;
-    while (ok) {
-        uint32_t segment = atomic_fetch_add(&scan->next_segment, 1);
-        if (segment >= scan->options->segments) {
-            break;
-        }
-        const bool *done = scan->options->done;
-        ok = (done != NULL && done[segment]) || read_segment(scan, &thread->worker, segment, &err);
+    struct scan_turn turn;
+    bool ok = find_turn(scan, &turn, &err);
+    while (ok && !turn.none) {
+        ok = read_segment(scan, &thread->worker, &turn, &err) && find_turn(scan, &turn, &err);
     }
     if (!ok) {
         fail(scan, &err);
@@ -327,6 +335,22 @@ static void close_queues(struct scan *scan)
     queue_free(scan->full);
 }
 
+void scan_order(uint64_t seed, uint32_t count, uint32_t *out)
+{
+    uint64_t state = seed;
+    for (uint32_t i = 0; i < count; i++) {
+        /* Marsaglia, "Xorshift RNGs", 2003. */
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        uint32_t at = seed == 0 ? i : (uint32_t)(state % (i + 1));
+        if (at != i) {
+            out[i] = out[at];
+        }
+        out[at] = i;
+    }
+}
+
 bool scan_run(const struct scan_options *options, const struct scan_task *task, struct error *err)
 {
     assert(options->workers > 0 && options->segments > 0);
@@ -334,7 +358,10 @@ bool scan_run(const struct scan_options *options, const struct scan_task *task, 
     struct table_desc table;
     bool ok = store_describe(options->store, arena, &table, err);
     if (ok) {
-        struct scan scan = {.options = options, .task = task, .running = options->workers};
+        uint32_t *order = arena_alloc(arena, options->segments * sizeof *order);
+        scan_order(options->shuffle, options->segments, order);
+        struct scan scan = {
+            .options = options, .task = task, .running = options->workers, .order = order};
         (void)pthread_mutex_init(&scan.lock, NULL);
         open_queues(&scan);
         ok = run_open(&scan, &table.keys, arena);

@@ -145,6 +145,21 @@ static bool visit(void *worker, const struct stored_item *item, struct scan_resu
     return strike(fixture, AT_ITEM, err);
 }
 
+/* Segments in their order, each from where the last run left it. */
+static bool next_segment(void *context, struct scan_turn *out, struct error *err)
+{
+    (void)err;
+    struct scan_fixture *fixture = context;
+    uint32_t segment = atomic_fetch_add(&fixture->turns, 1);
+    while (segment < SEGMENTS && fixture->done[segment]) {
+        segment = atomic_fetch_add(&fixture->turns, 1);
+    }
+    out->none = segment >= SEGMENTS;
+    out->segment = segment;
+    out->cursor = out->none ? STR("") : fixture->cursors[segment];
+    return true;
+}
+
 static bool add_page(void *context, const struct scan_page *page, struct scan_checkpoint *out,
                      struct error *err)
 {
@@ -208,7 +223,7 @@ struct scan_options scan_fixture_options(struct scan_fixture *fixture)
 {
     return (struct scan_options){.store = fixture->store,
                                  .workers = 2,
-                                 .segments = 5,
+                                 .segments = SEGMENTS,
                                  .limits = {.items = 20},
                                  .pass = PASS,
                                  .stop = &fixture->stop};
@@ -220,6 +235,7 @@ struct scan_task scan_fixture_task(struct scan_fixture *fixture)
                               .tally_bytes = sizeof(struct scan_tally),
                               .worker_open = open_worker,
                               .worker_close = close_worker,
+                              .next = fixture->resumes ? next_segment : NULL,
                               .item = visit,
                               .page = add_page,
                               .not_applied = not_applied};

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ITEMS = 1000, SEGMENTS_MAX = 64, PASS = 7, LOG = 3 };
+enum { ITEMS = 1000, SEGMENTS = 5, SEGMENTS_MAX = 64, PASS = 7, LOG = 3 };
 
 extern const struct key_schema scan_fixture_keys;
 
@@ -39,6 +39,8 @@ struct scan_fixture {
     size_t not_applied[OUTCOME_REJECTED + 1];
     struct str cursors[SEGMENTS_MAX];
     bool done[SEGMENTS_MAX];
+    bool resumes; /* goes on where the last run of SEGMENTS segments ended */
+    atomic_uint turns;
     enum scan_fault fault;
     unsigned fault_after; /* calls that go well before */
     atomic_uint calls;

@@ -33,6 +33,7 @@ START_TEST(every_item_is_met_once)
     options.segments = shapes[_i].segments;
     options.limits.items = shapes[_i].page_items;
     options.pages_in_flight = shapes[_i].pages_in_flight;
+    options.shuffle = (uint64_t)_i;
     scan_fixture_expect_run(fixture, &options);
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS, "%s", shapes[_i].says);
     ck_assert_uint_eq(fixture->total.met, ITEMS);
@@ -92,14 +93,35 @@ START_TEST(a_stopped_scan_goes_on_where_it_was)
         ck_assert_uint_eq(scan_fixture_count(fixture, 1), fixture->total.written);
         fixture->pages = 0;
         atomic_store(&fixture->stop, false);
-        options.cursors = fixture->cursors;
-        options.done = fixture->done;
+        fixture->resumes = true;
+        atomic_store(&fixture->turns, 0);
         runs++;
     }
     ck_assert_uint_gt(runs, 2);
     ck_assert_uint_eq(scan_fixture_count(fixture, 1), ITEMS);
     ck_assert_uint_eq(fixture->total.met, ITEMS);
     scan_fixture_free(fixture);
+}
+END_TEST
+
+START_TEST(an_order_has_each_segment_once)
+{
+    enum { COUNT = 64 };
+    uint32_t plain[COUNT];
+    uint32_t mixed[COUNT];
+    uint32_t other[COUNT];
+    bool met[COUNT] = {false};
+    scan_order(0, COUNT, plain);
+    scan_order(1, COUNT, mixed);
+    scan_order(2, COUNT, other);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        ck_assert_uint_eq(plain[i], i);
+        ck_assert_uint_lt(mixed[i], COUNT);
+        ck_assert(!met[mixed[i]]);
+        met[mixed[i]] = true;
+    }
+    ck_assert_mem_ne(mixed, plain, sizeof mixed);
+    ck_assert_mem_ne(mixed, other, sizeof mixed);
 }
 END_TEST
 
@@ -163,6 +185,7 @@ int main(void)
     tcase_add_test(scan, records_carry_the_pass_and_a_pass_skips_its_own);
     tcase_add_test(scan, a_dry_run_counts_the_same_and_writes_nothing);
     tcase_add_test(scan, a_stopped_scan_goes_on_where_it_was);
+    tcase_add_test(scan, an_order_has_each_segment_once);
     tcase_add_test(scan, a_stop_after_the_last_page_is_no_stop);
     tcase_add_loop_test(scan, an_error_ends_the_scan_and_keeps_what_is_committed, 0, ROWS(faults));
     tcase_set_timeout(scan, 30);

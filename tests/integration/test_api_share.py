@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Several processes at one run of a table behind the DynamoDB API. Each has a proxy of its own, which holds its requests where a
+test wants the others to come first."""
+import base64
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import ddb_servers  # noqa: E402
+import refold  # noqa: E402
+from test_api_store import PUT, REKEY, SET, orders  # noqa: E402
+
+PATIENCE = 120  # seconds until a test gives up; nothing is decided by them
+CUSTOMERS = 12
+SEGMENTS = 6
+
+
+class Process:
+    """An apply behind a proxy that notes what it reads and writes of items, and of checkpoints."""
+
+    def __init__(self, test, *options, before=None):
+        self.test, self.hook = test, before
+        self.updates = collections.Counter()  # by key, those that took effect
+        self.pages = collections.defaultdict(list)  # by segment, the start keys of what was read
+        self.saved = collections.defaultdict(list)  # by segment, its checkpoints
+        self.sent = 0  # writes of any kind
+        self.wrote = threading.Event()  # an item
+        self.process = None
+        self.options = options or ("--segments", str(SEGMENTS))
+
+    def __enter__(self):
+        self.proxy = ddb_servers.Proxy(self.test.server, self.before, self.after)
+        self.proxy.__enter__()
+        self.process = subprocess.Popen([refold.PROGRAM, "apply", self.proxy.table(self.test.name), "--plans", self.test.plans, *self.test.state,
+                                         "--page-size", "3", *self.options], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+        self.proxy.__exit__()
+
+    def before(self, operation, body):
+        self.sent += operation in ddb_servers.WRITES
+        if operation == "Scan":
+            page = json.loads(body)
+            self.pages[page["Segment"]].append(json.dumps(page.get("ExclusiveStartKey")))
+        elif operation in ("UpdateItem", "PutItem", "DeleteItem") and b"__refold#" not in body:
+            self.wrote.set()
+            return self.hook(self) if self.hook else None
+        return None
+
+    def after(self, operation, body, status, _):
+        if status == 200:
+            self.updates.update(json.dumps(key, sort_keys=True) for key in ddb_servers.updated(operation, body))
+        if status == 200 and operation == "PutItem" and b"record/checkpoint/" in body and b"ConditionExpression" in body:
+            checkpoint = json.loads(base64.b64decode(json.loads(body)["Item"]["refold_value"]["B"]))
+            if checkpoint["owner"]:
+                self.saved[checkpoint["segment"]].append(checkpoint)
+
+    def read_unsaved(self):
+        """By segment, how many of its pages it has read and not saved. Its claim is a checkpoint too, before all pages."""
+        return {segment: len(pages) - len(self.saved[segment]) + 1 for segment, pages in self.pages.items()}
+
+    def end(self):
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, err
+
+
+class Share(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ.update(ddb_servers.ENVIRONMENT)
+        cls.server = ddb_servers.Server("dynalite")
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.number = 0
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="refold-share-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.plans = self.plans_folder("plans", SET)
+        self.state = ["--state", os.path.join(self.folder, "state")]
+        type(self).number += 1
+        self.name = f"Shared{self.number}"
+        self.table = self.server.table(self.name)
+        self.embedded = os.path.join(self.folder, "t.refold")
+        rows = os.path.join(self.folder, "rows.jsonl")
+        with open(rows, "w", encoding="utf-8") as out:
+            out.writelines(json.dumps({"Item": one}) + "\n" for one in orders(CUSTOMERS))
+        for table in (self.table, self.embedded):
+            refold.run("import", table, "--from", rows, "--create")
+        self.loaded = self.lines(self.table)
+
+    def plans_folder(self, name, *contents):
+        folder = os.path.join(self.folder, name)
+        os.makedirs(folder, exist_ok=True)
+        for version, content in enumerate(contents, start=1):
+            with open(os.path.join(folder, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
+                json.dump(content, out)
+        return folder
+
+    def lines(self, table):
+        return sorted(refold.export(table).splitlines())
+
+    def wait(self, event):
+        self.assertTrue(event.wait(timeout=PATIENCE))
+
+    def assert_as_embedded(self):
+        refold.run("apply", self.embedded, "--plans", self.plans)
+        self.assertEqual(self.lines(self.table), self.lines(self.embedded))
+
+    def held(self, event, *options):
+        """A process whose first write of an item waits for the event, and all after it."""
+        return Process(self, *options, before=lambda _: None if event.wait(timeout=PATIENCE) else (500, b"{}"))
+
+    def test_two_processes_share_a_run(self):
+        self.plans_folder("plans", SET, REKEY, PUT)
+        go = threading.Event()
+        with self.held(go) as first:
+            self.wait(first.wrote)
+            with Process(self) as second:
+                self.wait(second.wrote)
+                said, _ = refold.run("status", self.table, "--plans", self.plans)
+                self.assertIn(f"process {first.process.pid}\nand by", said)
+                self.assertIn(f", process {second.process.pid}\n", said)
+                go.set()
+                ends = [process.end() for process in (first, second)]
+        self.assertEqual([end[0] for end in ends], [0, 0], ends)
+        self.assertEqual(ends[0][1], ends[1][1])
+        self.assertIn("joining the run of", ends[1][2])
+        self.assertNotIn("joining", ends[0][2])
+        self.assertGreater(len(second.saved), 0)
+        self.assertEqual(set((first.updates + second.updates).values()), {1})
+        self.assertEqual(set(first.saved) | set(second.saved), set(range(SEGMENTS)))
+        self.assert_as_embedded()
+        out, _ = refold.run("rollback", self.table, "--plans", self.plans, "--to", "0", *self.state)
+        self.assertEqual(out.count(" 0 left alone"), 3, out)
+        self.assertEqual(self.lines(self.table), self.loaded)
+        members = [item for item in self.server.items(self.name) if item["SK"]["S"].startswith("member/")]
+        self.assertEqual(members, [])
+
+    def test_a_killed_member_leaves_its_segments_to_the_others(self):
+        go = threading.Event()
+        writes = []
+
+        def kill(member):
+            writes.append(1)
+            if len(writes) < 5:
+                return None
+            member.process.kill()
+            return 500, b"{}"
+
+        with self.held(go, "--workers", "1", "--segments", str(SEGMENTS)) as first:
+            self.wait(first.wrote)
+            with Process(self, "--workers", "1", before=kill) as second:
+                self.assertEqual(second.end()[0], -signal.SIGKILL)
+                go.set()
+                status, out, err = first.end()
+        self.assertEqual(status, 0, err)
+        self.assertIn("applied", out)
+        self.assertEqual(set((first.updates + second.updates).values()), {1})
+        for segment, unsaved in second.read_unsaved().items():
+            again = [start for start in first.pages[segment] if start in second.pages[segment]]
+            self.assertLessEqual(len(again), unsaved, segment)
+        self.assert_as_embedded()
+
+    def test_a_killed_leader_leaves_the_run_to_a_member(self):
+        self.plans_folder("plans", SET, REKEY, PUT)
+        with self.held(threading.Event()) as first:
+            self.wait(first.wrote)
+            with Process(self) as second:
+                self.wait(second.wrote)
+                first.process.kill()
+                status, out, err = second.end()
+        self.assertEqual(status, 0, err)
+        self.assertEqual(out.count(": applied"), 3, out)
+        self.assert_as_embedded()
+
+    def test_a_member_that_slept_past_its_part_writes_nothing(self):
+        go = threading.Event()
+
+        stopped = threading.Lock()
+
+        def stop(member):
+            if stopped.acquire(blocking=False):
+                member.process.send_signal(signal.SIGSTOP)
+
+        with self.held(go) as first:
+            self.wait(first.wrote)
+            with Process(self, before=stop) as second:
+                self.wait(second.wrote)
+                go.set()
+                status, _, err = first.end()
+                self.assertEqual(status, 0, err)
+                sent = second.sent
+                second.process.send_signal(signal.SIGCONT)
+                status, _, err = second.end()
+        self.assertEqual(status, 1, err)
+        self.assertIn("lease", err)
+        self.assertEqual(second.sent, sent)
+        self.assert_as_embedded()
+
+    def test_nobody_works_alone_beside_a_member(self):
+        """Neither beside the one who leads, nor after its death."""
+        go = threading.Event()
+        with self.held(threading.Event()) as first:
+            self.wait(first.wrote)
+            with self.held(go) as second:
+                self.wait(second.wrote)
+                first.process.kill()
+                first.process.wait()
+                _, err = refold.run("rollback", self.table, "--plans", self.plans, *self.state, expect=1)
+                self.assertIn("is being written by", err)
+                self.assertIn(f"process {second.process.pid}", err)
+                go.set()
+                self.assertEqual(second.end()[0], 0)
+        self.assert_as_embedded()
+
+    def test_a_member_with_another_plan_is_refused(self):
+        other = self.plans_folder("other", {"steps": [{"where": "SK = 'PROFILE'", "set": {"Version": 3}}]})
+        go = threading.Event()
+        with self.held(go) as first:
+            self.wait(first.wrote)
+            _, err = refold.run("apply", self.table, "--plans", other, *self.state, expect=2)
+            self.assertIn("its hash", err)
+            go.set()
+            self.assertEqual(first.end()[0], 0)
+        self.assert_as_embedded()
+
+    def test_a_resume_keeps_the_number_of_segments(self):
+        with self.held(threading.Event()) as first:
+            self.wait(first.wrote)
+            first.process.kill()
+        with Process(self, "--segments", "17", "--workers", "5") as second:
+            self.assertEqual(second.end()[0], 0)
+        self.assertEqual(set(second.saved), set(range(SEGMENTS)))
+        self.assert_as_embedded()
+
+
+if __name__ == "__main__":
+    unittest.main()
