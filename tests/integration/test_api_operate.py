@@ -45,11 +45,17 @@ class Traffic:
         if self.hold and operation in ddb_servers.WRITES and not is_ours(body):
             self.hold(number)
 
-    def wait_for_beats(self, count):
+    def _wait_for(self, what, condition):
         with self.changed:
-            until = self.beats + count
-            if not self.changed.wait_for(lambda: self.beats >= until, WAIT_S):
-                raise AssertionError("the lease does not beat")
+            if not self.changed.wait_for(condition, WAIT_S):
+                raise AssertionError(f"waited in vain for {what}")
+
+    def wait_for_beats(self, count):
+        until = self.beats + count
+        self._wait_for("the lease's beats", lambda: self.beats >= until)
+
+    def wait_for_writes(self, count):
+        self._wait_for(f"{count} writes", lambda: self.writes >= count)
 
     def table(self, name):
         return self.proxy.table(name)
@@ -169,8 +175,7 @@ class Operate(unittest.TestCase):
         self.addCleanup(go.set)
         with Traffic(self.server, hold=lambda number: number > 10 and go.wait(WAIT_S)) as traffic:
             run = refold.Started("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
-            with traffic.changed:
-                self.assertTrue(traffic.changed.wait_for(lambda: traffic.writes > 10, WAIT_S))
+            traffic.wait_for_writes(11)
             self.say("pause")
             run.wait_for("control: paused")
             go.set()
@@ -183,14 +188,30 @@ class Operate(unittest.TestCase):
             run.end()
         self.assertEqual(self.marked(), ITEMS)
 
+    def test_a_run_keeps_its_lease_however_low_the_limit(self):
+        """At a hundredth of a unit a second, the next write is due in a hundred seconds: a beat that waited for that would be too late."""
+        self.make()
+        go = threading.Event()
+        self.addCleanup(go.set)
+        with Traffic(self.server, hold=lambda number: go.wait(WAIT_S)) as traffic:
+            run = refold.Started("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
+            traffic.wait_for_writes(1)
+            self.say("max-wcu 0.01\n")
+            run.wait_for("max-wcu 0.01")
+            go.set()
+            traffic.wait_for_beats(3)
+            self.assertLess(traffic.writes, ITEMS)
+            self.say("")
+            run.end()
+        self.assertEqual(self.marked(), ITEMS)
+
     def test_abort_ends_as_a_signal_does(self):
         self.make()
         go = threading.Event()
         self.addCleanup(go.set)
         with Traffic(self.server, hold=lambda number: number > 10 and go.wait(WAIT_S)) as traffic:
             run = refold.Started("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
-            with traffic.changed:
-                self.assertTrue(traffic.changed.wait_for(lambda: traffic.writes > 10, WAIT_S))
+            traffic.wait_for_writes(11)
             self.say("abort\n")
             run.wait_for("control: aborted")
             go.set()

@@ -289,9 +289,10 @@ static void prepare(struct job *job, struct ddb_request *request)
     struct str body = request->body;
     reset(request);
     job->request = request;
-    job->demand = (struct ddb_demand){.side = ddb_side_of(request->operation),
-                                      .lane = request->lane,
-                                      .units = request->units > 0 ? request->units : 1};
+    job->demand =
+        (struct ddb_demand){.side = request->urgent ? DDB_CONTROL : ddb_side_of(request->operation),
+                            .lane = request->lane,
+                            .units = request->units > 0 ? request->units : 1};
     job->tries = (struct ddb_tries){0};
     job->sent = false;
     job->wants_units = body.len > 0 && memmem(body.ptr, body.len, wish.ptr, wish.len) != NULL;
@@ -370,6 +371,7 @@ static uint64_t start_all(struct round *round)
             start(round, job);
             continue;
         }
+        full_us = full_us < GLANCE_US ? full_us : GLANCE_US; /* the limit may change meanwhile */
         wait_for_turn(round, job, now_us + full_us);
         if (grant != DDB_LANE_FULL) {
             return grant == DDB_SIDE_FULL && full_us < wait_us ? full_us : wait_us;

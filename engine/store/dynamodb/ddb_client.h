@@ -101,6 +101,7 @@ struct ddb_request {
     uint64_t lane; /* a hash of the partition key, or of the segment: what is slowed when its key
                       range is throttled; 0: nothing but this request */
     double units;  /* capacity it is expected to take (0: 1) */
+    bool urgent;   /* waits for no limit, and counts in none: what keeps a run alive */
     bool is_probe; /* an error of the server's own is an answer: it may not know the operation */
     enum ddb_reply reply; /* out, as all that follows */
     int status;           /* of HTTP; 0 with DDB_NONE */

@@ -196,8 +196,8 @@ bool lease_record_beat(const struct ddb_asking *asking, const struct lease_recor
         unsigned one = compose_value(&composer, number_value(1, arena));
         buffer_format(&composer.set, "#%u=#%u+:%u", name, name, one);
         compose_expressions(&composer);
-        struct ddb_request request = {.operation = "UpdateItem",
-                                      .body = compose_end(&composer, arena)};
+        struct ddb_request request = {
+            .operation = "UpdateItem", .body = compose_end(&composer, arena), .urgent = true};
         ok = send(asking, &request, held, err);
     }
     composer_free(&composer);
