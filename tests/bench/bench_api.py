@@ -199,16 +199,27 @@ def throttling(bench):
     """A server that grants so many updates a second and refuses the rest."""
     rate, seconds, settled_s = 400, 40, 10
     name = bench.orders(rate * seconds)
-    budget, lock, log = ddb_stub.Budget(rate, rate / 10), threading.Lock(), []
+    budget, lock, log = ddb_stub.Budget(rate, rate), threading.Lock(), []
     refusal = ddb_stub.throttled("TableWriteProvisionedThroughputExceeded").body
 
-    def before(operation, _):
-        if operation not in ("UpdateItem", "BatchExecuteStatement"):
-            return None
+    def take():
         granted = budget.take()
         with lock:
             log.append((time.monotonic(), granted))
-        return None if granted else (400, refusal)
+        return granted
+
+    def before(operation, body):
+        if not ddb_servers.updated(operation, body):
+            return None
+        if operation == "UpdateItem":
+            return None if take() else (400, refusal)
+        statements = json.loads(body)["Statements"]
+        granted = [take() for _ in statements]
+        passed = [statement for statement, fine in zip(statements, granted) if fine]
+        reply = bench.server.call(operation, {"Statements": passed, "ReturnConsumedCapacity": "TOTAL"}) if passed else {"Responses": []}
+        responses = iter(reply["Responses"])
+        reply["Responses"] = [next(responses) if fine else {"Error": {"Code": "ProvisionedThroughputExceeded"}} for fine in granted]
+        return 200, json.dumps(reply).encode()
 
     with ddb_servers.Proxy(bench.server, before=before) as proxy:
         bench.apply(name, port=proxy.port)

@@ -414,15 +414,19 @@ void ddb_account_end(struct ddb_account *account, const struct ddb_demand *deman
     }
 }
 
-void ddb_account_throttled(struct ddb_account *account, enum ddb_side side)
+void ddb_account_throttled(struct ddb_account *account, enum ddb_side side, double units)
 {
-    static const struct str reason = STR_INIT("it leaves a part of what it is asked for undone");
     uint64_t now_us = account->world.now_us(account->world.context);
     (void)pthread_mutex_lock(&account->lock);
-    ddb_limit_throttled(&account->limit, side, now_us);
-    bool is_new = is_news(account, reason);
+    ddb_limit_throttled(&account->limit, side, units, now_us);
     (void)pthread_mutex_unlock(&account->lock);
-    if (is_new) {
-        tell_throttled(account, reason);
-    }
+}
+
+unsigned ddb_account_lump(struct ddb_account *account, enum ddb_side side, unsigned most)
+{
+    uint64_t now_us = account->world.now_us(account->world.context);
+    (void)pthread_mutex_lock(&account->lock);
+    unsigned lump = ddb_limit_lump(&account->limit, side, most, now_us);
+    (void)pthread_mutex_unlock(&account->lock);
+    return lump;
 }

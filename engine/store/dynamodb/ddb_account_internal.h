@@ -49,7 +49,8 @@ struct ddb_attempt_end {
 };
 void ddb_account_end(struct ddb_account *account, const struct ddb_demand *demand,
                      const struct ddb_attempt_end *end);
-void ddb_account_throttled(struct ddb_account *account, enum ddb_side side);
+void ddb_account_throttled(struct ddb_account *account, enum ddb_side side, double units);
+unsigned ddb_account_lump(struct ddb_account *account, enum ddb_side side, unsigned most);
 
 /* Whether the server has ever replied. */
 bool ddb_account_is_known(struct ddb_account *account);

@@ -27,7 +27,9 @@ static void write_action(const struct bulk *bulk, struct value item, struct buff
     buffer_add(out, STR("}}"));
 }
 
-static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct buffer *actions)
+/* As many as `most` of those that are left. */
+static struct ddb_request compose_batch(struct bulk *bulk, size_t first, size_t most,
+                                        struct buffer *actions)
 {
     struct composer *composer = &bulk->store->composer;
     size_t bytes = 0;
@@ -35,7 +37,7 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct 
     buffer_add_char(actions, '{');
     json_write_string(actions, bulk->store->target.table);
     buffer_add(actions, STR(":["));
-    for (size_t i = first; i < bulk->left_count && i < first + BATCH_ACTIONS; i++) {
+    for (size_t i = first; i < bulk->left_count && i < first + most; i++) {
         if (i > first) {
             buffer_add_char(actions, ',');
         }
@@ -46,10 +48,11 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, struct 
     compose_begin(composer, STR(""));
     compose_raw(composer, "RequestItems", buffer_str(actions));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
-    size_t units = bytes / UNIT_BYTES + BATCH_ACTIONS;
+    size_t units = bytes / UNIT_BYTES + most;
     return (struct ddb_request){.operation = "BatchWriteItem",
                                 .body = compose_end(composer, bulk->scratch),
-                                .units = (double)units};
+                                .units = (double)units,
+                                .parts = (unsigned)most};
 }
 
 /* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}}. */
@@ -86,10 +89,11 @@ static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct
 static bool run_round(struct bulk *bulk, struct error *err)
 {
     struct buffer actions = {0};
-    size_t batches = (bulk->left_count + BATCH_ACTIONS - 1) / BATCH_ACTIONS;
+    size_t most = ddb_parts(bulk->store->client, "BatchWriteItem", BATCH_ACTIONS);
+    size_t batches = (bulk->left_count + most - 1) / most;
     struct ddb_request *requests = arena_zero(bulk->scratch, batches * sizeof *requests);
     for (size_t i = 0; i < batches; i++) {
-        requests[i] = compose_batch(bulk, i * BATCH_ACTIONS, &actions);
+        requests[i] = compose_batch(bulk, i * most, most, &actions);
     }
     buffer_free(&actions);
     bulk->left_count = 0;
@@ -121,7 +125,9 @@ static bool run(struct ddb_store *store, const struct value *items, size_t count
         ok = run_round(&bulk, err);
         stalled = bulk.left_count == before ? stalled + 1 : 1;
         if (ok && bulk.left_count > 0) {
-            ok = ddb_pause(store->client, "BatchWriteItem", stalled, err);
+            ok = ddb_pause(store->client,
+                           &(struct ddb_unprocessed){"BatchWriteItem", bulk.left_count, stalled},
+                           err);
         }
         arena_reset(bulk.scratch);
     }

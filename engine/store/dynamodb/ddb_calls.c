@@ -292,7 +292,9 @@ static void prepare(struct job *job, struct ddb_request *request)
     job->demand =
         (struct ddb_demand){.side = request->urgent ? DDB_CONTROL : ddb_side_of(request->operation),
                             .lane = request->lane,
-                            .units = request->units > 0 ? request->units : 1};
+                            .units = request->units > 0 ? request->units : 1,
+                            .parts = request->parts,
+                            .operation = ddb_operation_of(request->operation)};
     job->tries = (struct ddb_tries){0};
     job->sent = false;
     job->wants_units = body.len > 0 && memmem(body.ptr, body.len, wish.ptr, wish.len) != NULL;
@@ -458,12 +460,16 @@ bool ddb_call(struct ddb_client *client, struct ddb_request *request, struct are
     return ddb_calls(client, request, 1, arena, err);
 }
 
-bool ddb_pause(struct ddb_client *client, const char *operation, unsigned attempt,
-               struct error *err)
+unsigned ddb_parts(struct ddb_client *client, const char *operation, unsigned most)
 {
-    ddb_account_throttled(client->account, ddb_side_of(operation));
+    return ddb_account_lump(client->account, ddb_side_of(operation), most);
+}
+
+bool ddb_pause(struct ddb_client *client, const struct ddb_unprocessed *what, struct error *err)
+{
+    ddb_account_throttled(client->account, ddb_side_of(what->operation), (double)what->count);
     uint64_t until_us =
-        now_of(client) + ddb_backoff_us(DDB_CLASS_THROTTLED, attempt, random_of(client));
+        now_of(client) + ddb_backoff_us(DDB_CLASS_THROTTLED, what->attempt, random_of(client));
     for (uint64_t now_us = now_of(client); now_us < until_us; now_us = now_of(client)) {
         if (is_stopped(client)) {
             return error_set(err, ERROR_STOPPED, "interrupted");

@@ -98,11 +98,12 @@ enum ddb_reply {
 struct ddb_request {
     const char *operation; /* "UpdateItem" */
     struct str body;       /* JSON, at every attempt the same bytes; kept until the call returns */
-    uint64_t lane; /* a hash of the partition key, or of the segment: what is slowed when its key
-                      range is throttled; 0: nothing but this request */
-    double units;  /* capacity it is expected to take (0: 1) */
-    bool urgent;   /* waits for no limit, and counts in none: what keeps a run alive */
-    bool is_probe; /* an error of the server's own is an answer: it may not know the operation */
+    uint64_t lane;  /* a hash of the partition key, or of the segment: what is slowed when its key
+                       range is throttled; 0: nothing but this request */
+    double units;   /* capacity it is expected to take (0: 1) */
+    unsigned parts; /* that are granted or throttled each by itself (0: 1) */
+    bool urgent;    /* waits for no limit, and counts in none: what keeps a run alive */
+    bool is_probe;  /* an error of the server's own is an answer: it may not know the operation */
     enum ddb_reply reply; /* out, as all that follows */
     int status;           /* of HTTP; 0 with DDB_NONE */
     struct str content;   /* JSON, in the arena */
@@ -141,11 +142,21 @@ struct ddb_flow {
 MUST_CHECK bool ddb_flow_run(struct ddb_client *client, const struct ddb_flow *flow,
                              struct arena *arena, struct error *err);
 
-/* Waits as before a throttled request's attempt number `attempt` (from 1), and slows what
- * `operation` belongs to: for UnprocessedItems and UnprocessedKeys, which come with DDB_OK.
+/* Something of UnprocessedItems or UnprocessedKeys, which come with DDB_OK. */
+struct ddb_unprocessed {
+    const char *operation;
+    size_t count;
+    unsigned attempt; /* from 1 */
+};
+
+/* Waits as before a throttled request's next attempt, and slows what the operation belongs to.
  * ERROR_STOPPED. */
-MUST_CHECK bool ddb_pause(struct ddb_client *client, const char *operation, unsigned attempt,
+MUST_CHECK bool ddb_pause(struct ddb_client *client, const struct ddb_unprocessed *what,
                           struct error *err);
+
+/* How many parts one request of an operation should have, at most `most`: fewer where few units
+ * flow in. */
+unsigned ddb_parts(struct ddb_client *client, const char *operation, unsigned most);
 
 /* Says what a request's DDB_ERROR, DDB_CONDITION or DDB_CANCELLED means, with endpoint, region and
  * the last four characters of the key id, and a hint where there is one. Returns false.

@@ -1,3 +1,4 @@
+#include "engine/store/dynamodb/ddb_account_internal.h"
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
@@ -66,7 +67,8 @@ static struct sending *send_statements(struct run *run)
 {
     struct statements *statements = &run->store->statements;
     struct sending *sending = NULL;
-    while (run->ready_count > 0 && statements->count < STATEMENTS_MAX &&
+    size_t most = ddb_parts(run->store->client, "BatchExecuteStatement", STATEMENTS_MAX);
+    while (run->ready_count > 0 && statements->count < most &&
            statements->body.len < STATEMENTS_MAX_BYTES) {
         struct flight *flight = run->ready[run->first];
         double units = 0;
@@ -78,6 +80,7 @@ static struct sending *send_statements(struct run *run)
         }
         sending->flights[sending->count++] = pop(run);
         sending->request.units += units;
+        sending->request.parts++;
     }
     if (sending != NULL) {
         sending->states = true;
@@ -102,6 +105,13 @@ static bool next(void *context, struct ddb_request **out, struct error *err)
 }
 
 /* ---------------------------------------------------------------- what comes back */
+
+static bool is_throttled(struct str code)
+{
+    return str_equal(code, STR("ThrottlingError")) ||
+           str_equal(code, STR("RequestLimitExceeded")) ||
+           str_equal(code, STR("ProvisionedThroughputExceeded"));
+}
 
 /* What is not done goes once more, if at all, in a request of its own: there it is tried again, or
  * the reason is told. */
@@ -140,11 +150,16 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
     if (responses->count != sending->count) {
         return error_set(err, ERROR_STORE, "the server's reply: not one response a statement");
     }
+    double throttled = 0;
     for (size_t i = 0; i < sending->count; i++) {
         struct str code = statement_error(&responses->items[i]);
+        throttled += is_throttled(code);
         if (!take_response(run, sending->flights[i], request, code, err)) {
             return false;
         }
+    }
+    if (throttled > 0) {
+        ddb_account_throttled(run->store->account, DDB_WRITE, throttled);
     }
     return true;
 }

@@ -201,7 +201,9 @@ static bool run_rounds(struct getting *getting, struct error *err)
         ok = run_round(getting, err);
         stalled = getting->asked_count == before ? stalled + 1 : 1;
         if (ok && getting->asked_count > 0) {
-            ok = ddb_pause(getting->round.client, "BatchGetItem", stalled, err);
+            ok = ddb_pause(getting->round.client,
+                           &(struct ddb_unprocessed){"BatchGetItem", getting->asked_count, stalled},
+                           err);
         }
         arena_reset(getting->round.arena);
     }

@@ -32,32 +32,40 @@ static const double pace_up = 1.02;
 
 enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
 
+static const struct {
+    const char *name;
+    enum ddb_side side;
+} operations[] = {
+    {"UpdateItem", DDB_WRITE},
+    {"PutItem", DDB_WRITE},
+    {"DeleteItem", DDB_WRITE},
+    {"BatchWriteItem", DDB_WRITE},
+    {"TransactWriteItems", DDB_WRITE},
+    {"BatchExecuteStatement", DDB_WRITE},
+    {"ExecuteStatement", DDB_WRITE},
+    {"ExecuteTransaction", DDB_WRITE},
+    {"Scan", DDB_READ},
+    {"Query", DDB_READ},
+    {"GetItem", DDB_READ},
+    {"BatchGetItem", DDB_READ},
+    {"TransactGetItems", DDB_READ},
+};
+enum { KNOWN = sizeof operations / sizeof operations[0] };
+_Static_assert(DDB_OPERATIONS == KNOWN + 1, "those of items, and one for all others");
+
+unsigned ddb_operation_of(const char *operation)
+{
+    unsigned i = 0;
+    while (i < KNOWN && strcmp(operation, operations[i].name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 enum ddb_side ddb_side_of(const char *operation)
 {
-    static const struct {
-        const char *name;
-        enum ddb_side side;
-    } operations[] = {
-        {"UpdateItem", DDB_WRITE},
-        {"PutItem", DDB_WRITE},
-        {"DeleteItem", DDB_WRITE},
-        {"BatchWriteItem", DDB_WRITE},
-        {"TransactWriteItems", DDB_WRITE},
-        {"BatchExecuteStatement", DDB_WRITE},
-        {"ExecuteStatement", DDB_WRITE},
-        {"ExecuteTransaction", DDB_WRITE},
-        {"Scan", DDB_READ},
-        {"Query", DDB_READ},
-        {"GetItem", DDB_READ},
-        {"BatchGetItem", DDB_READ},
-        {"TransactGetItems", DDB_READ},
-    };
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        if (strcmp(operation, operations[i].name) == 0) {
-            return operations[i].side;
-        }
-    }
-    return DDB_CONTROL;
+    unsigned number = ddb_operation_of(operation);
+    return number == KNOWN ? DDB_CONTROL : operations[number].side;
 }
 
 static double smaller(double a, double b)
@@ -151,13 +159,13 @@ static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
 }
 
 /* Counts what went through, and ends the measuring when there is enough of it. */
-static void pace_passed(struct ddb_pace *pace, double units, uint64_t now_us)
+static void pace_passed(struct ddb_pace *pace, double units, unsigned parts, uint64_t now_us)
 {
     if (!pace->measuring) {
         return;
     }
     pace->measured += units;
-    pace->measured_count += units > 0;
+    pace->measured_count += units > 0 ? (unsigned)larger(1, smaller(units, parts)) : 0;
     uint64_t elapsed = now_us - pace->measured_from_us;
     bool enough = elapsed >= MEASURE_US && pace->measured_count >= MEASURE_COUNT;
     if (elapsed > MEASURE_VOID_US) {
@@ -207,13 +215,15 @@ static void lane_throttled(struct ddb_limit *limit, uint64_t lane, uint64_t now_
 
 /* ---------------------------------------------------------------- the window */
 
-/* Replies of one side differ tenfold by what is asked for, hence the wide bound. */
-static void window_replied(struct ddb_window *window, uint64_t took_us)
+/* Replies of one operation differ tenfold by what is asked for, hence the wide bound; those of two
+ * differ by more, so they are not compared. */
+static void window_replied(struct ddb_window *window, unsigned operation, uint64_t took_us)
 {
     double took = (double)took_us;
-    bool quickest = window->usual_us <= 0 || took < window->usual_us;
-    window->usual_us = quickest ? took : window->usual_us + took / 1024;
-    if (took < 10 * window->usual_us + 20000) {
+    double *usual = &window->usual_us[operation];
+    bool quickest = *usual <= 0 || took < *usual;
+    *usual = quickest ? took : *usual + took / 1024;
+    if (took < 10 * *usual + 20000) {
         window->size = smaller(window->size + 1 / window->size, WINDOW_MAX);
     } else {
         window->size = larger(window->size - 1 / window->size, 1);
@@ -265,6 +275,11 @@ enum ddb_grant ddb_limit_take(struct ddb_limit *limit, const struct ddb_demand *
     return DDB_GRANTED;
 }
 
+static unsigned parts_of(const struct ddb_demand *demand)
+{
+    return demand->parts == 0 ? 1 : demand->parts;
+}
+
 /* What was taken for more or less than it cost is put right. */
 static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, double consumed,
                    uint64_t now_us)
@@ -275,17 +290,30 @@ static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, dou
     struct ddb_pace *pace = &limit->sides[demand->side].pace;
     limit->sides[demand->side].bucket.tokens -= more;
     pace->bucket.tokens -= more;
-    pace_passed(pace, units, now_us);
+    pace_passed(pace, units, parts_of(demand), now_us);
     if (lane != NULL) {
         lane->pace.bucket.tokens -= more;
-        pace_passed(&lane->pace, units, now_us);
+        pace_passed(&lane->pace, units, parts_of(demand), now_us);
     }
 }
 
-void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t now_us)
+unsigned ddb_limit_lump(const struct ddb_limit *limit, enum ddb_side side, unsigned most,
+                        uint64_t now_us)
+{
+    const struct ddb_pace *pace = &limit->sides[side].pace;
+    double rate = limit->sides[side].max;
+    double found = pace->base * pace_growth(pace, now_us);
+    rate = found > 0 && (rate <= 0 || found < rate) ? found : rate;
+    double lump = rate > 0 ? rate * bucket_s : most;
+    return lump < most ? (unsigned)larger(lump, 1) : most;
+}
+
+void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, double units, uint64_t now_us)
 {
     if (side != DDB_CONTROL) {
-        pace_throttled(&limit->sides[side].pace, now_us);
+        struct ddb_pace *pace = &limit->sides[side].pace;
+        pace_throttled(pace, now_us);
+        pace->bucket.tokens -= units;
     }
 }
 
@@ -295,20 +323,20 @@ static void throttled(struct ddb_limit *limit, const struct ddb_demand *demand,
 {
     struct ddb_lane *lane = lane_of(limit, demand->lane);
     limit->sides[demand->side].bucket.tokens += demand->units;
-    pace_passed(&limit->sides[demand->side].pace, 0, now_us);
+    pace_passed(&limit->sides[demand->side].pace, 0, 0, now_us);
     if (lane != NULL) {
-        pace_passed(&lane->pace, 0, now_us);
+        pace_passed(&lane->pace, 0, 0, now_us);
     }
     switch (scope) {
     case DDB_SCOPE_LANE:
         lane_throttled(limit, demand->lane, now_us);
         break;
     case DDB_SCOPE_SIDE:
-        ddb_limit_throttled(limit, demand->side, now_us);
+        ddb_limit_throttled(limit, demand->side, 0, now_us);
         break;
     case DDB_SCOPE_ALL:
-        ddb_limit_throttled(limit, DDB_READ, now_us);
-        ddb_limit_throttled(limit, DDB_WRITE, now_us);
+        ddb_limit_throttled(limit, DDB_READ, 0, now_us);
+        ddb_limit_throttled(limit, DDB_WRITE, 0, now_us);
         break;
     }
 }
@@ -323,7 +351,7 @@ void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
     window->in_flight--;
     switch (end->result) {
     case DDB_RESULT_FINE:
-        window_replied(window, end->took_us);
+        window_replied(window, demand->operation, end->took_us);
         settle(limit, demand, end->consumed, now_us);
         break;
     case DDB_RESULT_THROTTLED:

@@ -14,6 +14,10 @@ enum ddb_side { DDB_READ, DDB_WRITE, DDB_SIDES, DDB_CONTROL = DDB_SIDES };
 /* What an operation of the API does; DDB_CONTROL costs no capacity. */
 enum ddb_side ddb_side_of(const char *operation);
 
+/* Its number, for what is known of each; the same for all of DDB_CONTROL. */
+enum { DDB_OPERATIONS = 14 };
+unsigned ddb_operation_of(const char *operation);
+
 /* Units that flow in at a rate. What costs more than is there leaves a debt. */
 struct ddb_bucket {
     double tokens;
@@ -36,7 +40,7 @@ struct ddb_pace {
 struct ddb_window {
     double size;
     unsigned in_flight;
-    double usual_us; /* what a reply takes when nothing waits */
+    double usual_us[DDB_OPERATIONS]; /* what a reply takes when nothing waits */
     uint64_t shrunk_us;
 };
 
@@ -64,7 +68,9 @@ struct ddb_demand {
     enum ddb_side side;
     uint64_t lane;
     double units;
-    bool alone; /* its client has nothing in flight: one is always let through the window */
+    unsigned parts; /* that are granted each by itself: statements, items of a batch; 0: 1 */
+    bool alone;     /* its client has nothing in flight: one is always let through the window */
+    unsigned operation;
 };
 
 enum ddb_grant {
@@ -96,7 +102,14 @@ struct ddb_end {
 void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
                    const struct ddb_end *end, uint64_t now_us);
 
-/* Something of a side was throttled without a request of its own: UnprocessedItems. */
-void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, uint64_t now_us);
+/* How many units one request in parts should ask for, at most `most`: no more than flow in within a
+ * bucket's time, else what comes in lumps is throttled although the rate is right. */
+unsigned ddb_limit_lump(const struct ddb_limit *limit, enum ddb_side side, unsigned most,
+                        uint64_t now_us);
+
+/* Something of a side was throttled, so many units, in a request that was answered: parts of it,
+ * UnprocessedItems. It comes after ddb_limit_end(). */
+void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, double units,
+                         uint64_t now_us);
 
 #endif
