@@ -183,7 +183,8 @@ const struct command command_size = {
     .details =
         "A table in a file knows its counts exactly. A server gives estimates that it makes\n"
         "every few hours; they are marked with ~. --exact reads the whole table, says what\n"
-        "capacity that took, and names the largest item and the largest item collection.\n"
+        "capacity that took, and names the largest item and the largest item collection;\n"
+        "dynamodb:TABLE?max-rcu=50% limits what it takes.\n"
         "\n"
         "Bytes are those of the items, as DynamoDB counts them; of an index, of what it projects.",
     .options = options,

@@ -28,6 +28,7 @@ class Slow:
         self.lacking = 0  # so many entries are missing when an index is counted
         self.looks = 0
         self.last = {}  # of each index, as it was described
+        self.attributes = {}  # that were ever defined: those of an index that goes are, until it is gone
         self.told = {}  # name: status, at the last look
         self.updates = []
         self.at_update = []  # what was told of all indexes before each UpdateTable
@@ -44,6 +45,8 @@ class Slow:
             if index:
                 index.update(IndexStatus=status, Backfilling=status == "CREATING", ItemCount=self.entries or 0)
         self.last.update({name: dict(index) for name, index in indexes.items()})
+        self.attributes.update({one["AttributeName"]: one for one in table["AttributeDefinitions"]})
+        table["AttributeDefinitions"] = list(self.attributes.values())
         self.told = {name: index["IndexStatus"] for name, index in indexes.items()}
         table["GlobalSecondaryIndexes"] = list(indexes.values())
         return reply
