@@ -239,6 +239,22 @@ class Share(unittest.TestCase):
             self.assertEqual(first.end()[0], 0)
         self.assert_as_embedded()
 
+    def test_who_makes_the_table_of_records_second_uses_the_first(self):
+        name = f"{self.name}Numbers"
+        made = {"TableName": name, "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
+                "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}]}
+        self.server.call("CreateTable", made)
+        self.server.call("PutItem", {"TableName": name, "Item": {"Id": {"N": "1"}}})
+        plans = self.plans_folder("numbers", {"steps": [{"where": "Id = 1", "set": {"Seen": True}}]})
+
+        def make_before(operation, body):
+            if operation == "CreateTable":
+                self.server.call(operation, json.loads(body))
+
+        with ddb_servers.Proxy(self.server, make_before) as proxy:
+            refold.run("apply", proxy.table(name), "--plans", plans, *self.state)
+        self.assertIn({"Id": {"N": "1"}, "Seen": {"BOOL": True}}, self.server.items(name))
+
     def test_a_resume_keeps_the_number_of_segments(self):
         with self.held(threading.Event()) as first:
             self.wait(first.wrote)

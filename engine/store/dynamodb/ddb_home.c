@@ -33,6 +33,16 @@ bool home_find(struct ddb_store *store, struct error *err)
     return true;
 }
 
+/* By another process that has just begun. */
+static bool is_made(struct ddb_store *store, const struct ddb_place *place)
+{
+    struct ddb_table table;
+    struct error ignored;
+    bool missing = false;
+    return ddb_table_read(place, store->arena, &table, &missing, &ignored) && !missing &&
+           ddb_table_wait(place, NULL, &ignored);
+}
+
 bool home_make(struct ddb_store *store, struct error *err)
 {
     if (store->home.stands) {
@@ -41,6 +51,6 @@ bool home_make(struct ddb_store *store, struct error *err)
     struct ddb_place place = ddb_place_of(store);
     struct table_desc wanted = {.name = store->home.table, .keys = store->home.keys};
     place.table = store->home.table;
-    store->home.stands = ddb_table_create(&place, &wanted, err);
+    store->home.stands = ddb_table_create(&place, &wanted, err) || is_made(store, &place);
     return store->home.stands;
 }

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Two processes share each run of a table on a server, and are killed, one or both, as a random write of theirs is about to
+reach it. In the end the table is what an undisturbed run makes of it, and a rollback takes all of it back.
+
+    REFOLD=build/release/refold python3 tests/faults/api_kills_shared.py [--kills N] [--seed N]
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import ddb_servers  # noqa: E402
+import refold  # noqa: E402
+from api_kills import PLANS, Scene, difference  # noqa: E402
+
+KIND = "dynalite"
+WRITES_MOST = 120  # of one process in one plan, about
+TRIES_MOST = 6
+KILLED = -9
+
+
+class Victim:
+    """A process that is killed at its write of that number; 0: never."""
+
+    def __init__(self, server, name, words, number):
+        self.left, self.lock, self.ready = number, threading.Lock(), threading.Event()
+        self.proxy = ddb_servers.Proxy(server, self.before)
+        self.proxy.__enter__()
+        command = [refold.PROGRAM, words[0], self.proxy.table(name), *words[2:]]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.ready.set()
+
+    def before(self, operation, _):
+        if operation in ddb_servers.WRITES:
+            with self.lock:
+                self.left -= 1
+                if self.left == 0:
+                    self.ready.wait()
+                    self.process.kill()
+        return None
+
+    def end(self):
+        _, err = self.process.communicate()
+        self.proxy.__exit__()
+        if self.process.returncode not in (0, KILLED):
+            sys.exit(f"exit {self.process.returncode}: {err}")
+        return self.process.returncode
+
+
+def apply(server, name, words, rng):
+    """Two at a time until one comes to its end; returns how many were killed."""
+    kills = 0
+    for tries in range(TRIES_MOST + 1):
+        numbers = [rng.randrange(WRITES_MOST) if tries < TRIES_MOST else 0 for _ in range(2)]
+        victims = [Victim(server, name, [*words, "--workers", str(rng.choice((1, 2, 5)))], number) for number in numbers]
+        ends = [victim.end() for victim in victims]
+        kills += ends.count(KILLED)
+        if 0 in ends:
+            break
+    return kills
+
+
+def play(server, scene, rng, name, expected):
+    table = server.table(name)
+    kills = 0
+    for words, wanted in zip(scene.commands(table, name), expected):
+        if words[0] == "apply":
+            kills += apply(server, name, words, rng)
+        else:
+            refold.run(*words)
+        found = scene.content(table)
+        if found != wanted:
+            sys.exit(f"{name}: {' '.join(words)}\n{difference(found, wanted)}\nkept: {scene.folder}")
+    return kills
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--kills", type=int, default=30)
+    options.add_argument("--seed", type=int, default=int(time.time()))
+    given = options.parse_args()
+    os.environ.update(ddb_servers.ENVIRONMENT)
+    print(f"--seed {given.seed}")
+    rng = random.Random(given.seed)
+    folder = tempfile.mkdtemp(prefix="refold-api-kills-shared-")
+    kills, rounds = 0, 0
+    with ddb_servers.Server(KIND) as server, ddb_servers.Proxy(server) as proxy:
+        scene = Scene(folder, proxy, None)
+        expected = []
+        for words in scene.commands(server.table("Calm"), "Calm"):
+            refold.run(*words)
+            expected.append(scene.content(server.table("Calm")))
+        while kills < given.kills:
+            rounds += 1
+            kills += play(server, scene, rng, f"Killed{rounds}", expected)
+    shutil.rmtree(folder)
+    print(f"{kills} kills of two in {rounds} rounds of {len(PLANS[KIND])} plans: nothing lost, nothing done twice", flush=True)
+
+
+if __name__ == "__main__":
+    main()
