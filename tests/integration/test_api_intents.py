@@ -57,13 +57,14 @@ class Scene(unittest.TestCase):
             pass
         self.server.call("PutItem", {"TableName": self.name, "Item": ITEM})
 
-    def words(self, *more, port=None):
-        return ["apply", self.server.table(self.name, port), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
-                "--segments", "1", "--workers", "1", *more]
+    def words(self, *more, command="apply", port=None):
+        one = ["--segments", "1", "--workers", "1"] if command == "apply" else []
+        return [command, self.server.table(self.name, port), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
+                *one, *more]
 
-    def kill_at(self, number):
-        """Applies, killed before the server hears of its write of that number; returns what that was, None where there were not
-        so many."""
+    def kill_at(self, number, command="apply"):
+        """Runs the command, killed before the server hears of its write of that number; returns what that was, None where there
+        were not so many."""
         running, writes = [], []
 
         def before(operation, body):
@@ -76,7 +77,7 @@ class Scene(unittest.TestCase):
             return (500, b"{}") if len(writes) >= number else None
 
         with ddb_servers.Proxy(self.server, before) as proxy:
-            running.append(subprocess.Popen([refold.PROGRAM, *self.words(port=proxy.port)], stdin=subprocess.DEVNULL,
+            running.append(subprocess.Popen([refold.PROGRAM, *self.words(command=command, port=proxy.port)], stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             running[0].communicate()
         return writes[number - 1] if len(writes) >= number else None
@@ -152,6 +153,17 @@ class Intents(Scene):
             self.change()
             self.assertEqual(self.finish(), ({}, {"PK": "N#1", "SK": "ITEM", "Name": "second"}), says)
 
+    def test_a_rollback_goes_on_after_a_kill(self):
+        number, write = 1, True
+        while write:
+            self.begin(PLANS["move"])
+            refold.run(*self.words())
+            write = self.kill_at(number, "rollback")
+            refold.run(*self.words(command="rollback"))
+            self.assertEqual((self.read("old"), self.read("new")), (refold.plain({"M": ITEM}), {}), f"killed before write {number}: {write}")
+            number += 1
+        self.assertGreater(number, 5)
+
 
 class Halves(Scene):
     """What there is only without transactions."""
@@ -175,7 +187,7 @@ class Halves(Scene):
     def test_a_rollback_settles_first(self):
         self.kill_after_put()
         self.change()
-        refold.run("rollback", *self.words()[1:6], expect=3)  # the item was changed
+        refold.run(*self.words(command="rollback"), expect=3)  # the item was changed
         self.assertEqual((self.read("old")["Name"], self.read("new")), ("second", {}))
 
     def test_a_source_that_changes_takes_its_put_back(self):

@@ -253,15 +253,18 @@ bool ddb_undo_drop(struct store *base, uint64_t log, struct error *err)
     struct control_list controls = {0};
     struct str here = undo_host(arena);
     bool ok = control_query(&asking, undo_prefix(log, arena), &controls, err);
+    struct listing *listings = arena_alloc(arena, (controls.count + 1) * sizeof *listings);
     for (size_t i = 0; ok && i < controls.count; i++) {
-        struct listing listing;
-        ok = read_listing(&controls.list[i], arena, &listing, err);
-        if (ok && str_equal(listing.host, here)) {
-            (void)unlink(listing.path.ptr);
-        }
+        ok = read_listing(&controls.list[i], arena, &listings[i], err);
         controls.list[i] = (struct control){.name = controls.list[i].name};
     }
+    /* A file goes when nothing tells of it any more. */
     ok = ok && control_send(store, controls.list, controls.count, err);
+    for (size_t i = 0; ok && i < controls.count; i++) {
+        if (str_equal(listings[i].host, here)) {
+            (void)unlink(listings[i].path.ptr);
+        }
+    }
     arena_free(arena);
     return ok;
 }
