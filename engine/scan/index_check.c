@@ -92,7 +92,7 @@ bool index_check_run(const struct scan_options *scan, const struct index_check *
                                        .workers = scan->workers,
                                        .segments = scan->segments,
                                        .limits = scan->limits,
-                                       .pages_in_flight = scan->pages_in_flight,
+                                       .pages_a_worker = scan->pages_a_worker,
                                        .read_only = true,
                                        .stop = scan->stop,
                                        .paused = scan->paused,

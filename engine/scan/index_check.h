@@ -26,7 +26,7 @@ struct index_counts {
     uint64_t violating; /* a part has the wrong type, is empty or too long: DynamoDB refuses it */
 };
 
-/* Of `scan`, the store, workers, segments, limits, pages_in_flight and stop are used. A finding is
+/* Of `scan`, the store, workers, segments, limits, pages_a_worker and stop are used. A finding is
  * one sentence: "PK='C#1' SK='O#1': key attribute GSI1SK: expected S, found N". */
 MUST_CHECK bool index_check_run(const struct scan_options *scan, const struct index_check *check,
                                 struct index_counts *out, struct error *err);

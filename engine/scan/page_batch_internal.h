@@ -3,6 +3,7 @@
 #define ENGINE_SCAN_PAGE_BATCH_INTERNAL_H
 
 #include "engine/base/arena.h"
+#include "engine/base/queue.h"
 #include "engine/base/str.h"
 #include "engine/item/key.h"
 #include "engine/store/store.h"
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 struct page_batch {
+    struct queue *home;  /* where it goes once it is committed */
     struct arena *arena; /* owns all but the arrays */
     uint32_t segment;
     struct str cursor;

@@ -23,7 +23,8 @@ struct scan_options {
     unsigned workers;          /* threads besides the committer, at least 1 */
     uint32_t segments;         /* fixed for a run, at least 1 */
     struct page_limits limits; /* of a page */
-    size_t pages_in_flight;    /* read and not yet committed; 0: four a worker */
+    size_t pages_a_worker;     /* read and not yet committed; 0: one where a crash may leave a page
+                                  half written, so that no more of it is read again; else four */
     uint64_t pass;             /* the number written into records */
     bool skip_own_pass;        /* items that carry this number are not met */
     uint64_t undo_log;         /* 0: no undo is kept */

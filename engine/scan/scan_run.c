@@ -17,8 +17,7 @@ enum {
 struct scan {
     const struct scan_options *options;
     const struct scan_task *task;
-    struct queue *empty; /* page batches; there are no more than these */
-    struct queue *full;
+    struct queue *full;    /* page batches */
     const uint32_t *order; /* of segments, where the task leaves it to us */
     atomic_uint next_turn; /* in that order */
     atomic_uint running;   /* workers */
@@ -73,14 +72,14 @@ static bool read_segment(struct scan *scan, struct scan_worker *worker,
     buffer_add(&cursor, turn->cursor);
     bool ok = true;
     for (bool last = false; ok && !last && !is_to_end(scan);) {
-        struct page_batch *batch = queue_pop(scan->empty);
+        struct page_batch *batch = queue_pop(worker->empty);
         page_batch_reset(batch);
         batch->segment = turn->segment;
         ok = scan_worker_read(worker, buffer_str(&cursor), batch, err);
         last = batch->last;
         cursor.len = 0;
         buffer_add(&cursor, batch->cursor);
-        (void)queue_push(ok ? scan->full : scan->empty, batch);
+        (void)queue_push(ok ? scan->full : worker->empty, batch);
     }
     buffer_free(&cursor);
     return ok || error_wrap(err, "segment %u", (unsigned)turn->segment);
@@ -243,7 +242,7 @@ static void commit_pages(struct committer *committer)
             (void)error_wrap(&err, "segment %u", (unsigned)segment);
             fail(scan, &err);
         }
-        (void)queue_push(scan->empty, batch);
+        (void)queue_push(batch->home, batch);
     }
     struct error err = {0};
     if (!scan->options->read_only && !store_flush(scan->options->store, &err)) {
@@ -270,6 +269,35 @@ static void start_threads(struct scan *scan, struct thread *threads, unsigned *s
     }
 }
 
+static size_t pages_a_worker(const struct scan_options *options)
+{
+    if (options->pages_a_worker > 0) {
+        return options->pages_a_worker;
+    }
+    return !options->read_only && store_needs_before(options->store) ? 1 : PAGES_A_WORKER;
+}
+
+static struct queue *open_empty(const struct scan *scan)
+{
+    size_t pages = pages_a_worker(scan->options);
+    struct queue *empty = queue_new(pages);
+    for (size_t i = 0; i < pages; i++) {
+        struct page_batch *batch = page_batch_new(scan->task->tally_bytes);
+        batch->home = empty;
+        (void)queue_push(empty, batch);
+    }
+    return empty;
+}
+
+static void close_empty(struct queue *empty)
+{
+    queue_close(empty);
+    for (struct page_batch *batch; (batch = queue_pop(empty)) != NULL;) {
+        page_batch_free(batch);
+    }
+    queue_free(empty);
+}
+
 /* Readers and workers are opened and closed in the calling thread: the store belongs to it. */
 static bool open_workers(struct scan *scan, const struct key_schema *keys, struct thread *threads,
                          struct committer *committer, struct error *err)
@@ -278,6 +306,7 @@ static bool open_workers(struct scan *scan, const struct key_schema *keys, struc
     bool ok = true;
     for (unsigned i = 0; i < scan->options->workers; i++) {
         threads[i] = (struct thread){.scan = scan, .worker = blank};
+        threads[i].worker.empty = open_empty(scan);
         ok = ok && scan_worker_open(&threads[i].worker, err);
     }
     committer->worker = blank;
@@ -307,32 +336,12 @@ static bool run_open(struct scan *scan, const struct key_schema *keys, struct ar
     }
     for (unsigned i = 0; i < workers; i++) {
         scan_worker_close(&threads[i].worker);
+        close_empty(threads[i].worker.empty);
     }
     scan_worker_close(&committer.worker);
     page_batch_free(committer.retries[0]);
     page_batch_free(committer.retries[1]);
     return scan->err.code == ERROR_NONE;
-}
-
-static void open_queues(struct scan *scan)
-{
-    size_t pages = scan->options->pages_in_flight;
-    pages = pages == 0 ? (size_t)PAGES_A_WORKER * scan->options->workers : pages;
-    scan->empty = queue_new(pages);
-    scan->full = queue_new(pages);
-    for (size_t i = 0; i < pages; i++) {
-        (void)queue_push(scan->empty, page_batch_new(scan->task->tally_bytes));
-    }
-}
-
-static void close_queues(struct scan *scan)
-{
-    queue_close(scan->empty);
-    for (struct page_batch *batch; (batch = queue_pop(scan->empty)) != NULL;) {
-        page_batch_free(batch);
-    }
-    queue_free(scan->empty);
-    queue_free(scan->full);
 }
 
 void scan_order(uint64_t seed, uint32_t count, uint32_t *out)
@@ -363,9 +372,9 @@ bool scan_run(const struct scan_options *options, const struct scan_task *task, 
         struct scan scan = {
             .options = options, .task = task, .running = options->workers, .order = order};
         (void)pthread_mutex_init(&scan.lock, NULL);
-        open_queues(&scan);
+        scan.full = queue_new(pages_a_worker(options) * options->workers);
         ok = run_open(&scan, &table.keys, arena);
-        close_queues(&scan);
+        queue_free(scan.full);
         (void)pthread_mutex_destroy(&scan.lock);
         if (!ok) {
             *err = scan.err;

@@ -5,6 +5,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
 #include "engine/base/error.h"
+#include "engine/base/queue.h"
 #include "engine/scan/page_batch_internal.h"
 #include "engine/scan/scan.h"
 
@@ -14,13 +15,14 @@ struct scan_worker {
     const struct scan_options *options;
     const struct scan_task *task;
     const struct key_schema *keys; /* of the table */
+    struct queue *empty;           /* the page batches that it has to fill; NULL: none */
     struct store_reader *reader;
     void *own; /* the task's */
     struct arena *scratch;
     struct buffer undo;
 };
 
-/* The first three fields are set; scan_worker_close() in any case. */
+/* The fields up to `empty` are set; scan_worker_close() in any case. */
 MUST_CHECK bool scan_worker_open(struct scan_worker *worker, struct error *err);
 void scan_worker_close(struct scan_worker *worker);
 

@@ -15,11 +15,11 @@ static const struct {
     unsigned workers;
     uint32_t segments;
     size_t page_items;
-    size_t pages_in_flight;
+    size_t pages_a_worker;
 } shapes[] = {
     {"one of all", 1, 1, 2000, 1},
     {"small pages", 1, 1, 1, 3},
-    {"one page in flight", 3, 7, 10, 1},
+    {"one page a worker", 3, 7, 10, 1},
     {"more segments than pages", 2, 64, 100, 4},
     {"more workers than segments", 4, 2, 7, 0},
     {"the store's own pages", 2, 8, 0, 0},
@@ -32,7 +32,7 @@ START_TEST(every_item_is_met_once)
     options.workers = shapes[_i].workers;
     options.segments = shapes[_i].segments;
     options.limits.items = shapes[_i].page_items;
-    options.pages_in_flight = shapes[_i].pages_in_flight;
+    options.pages_a_worker = shapes[_i].pages_a_worker;
     options.shuffle = (uint64_t)_i;
     scan_fixture_expect_run(fixture, &options);
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS, "%s", shapes[_i].says);
@@ -43,8 +43,7 @@ START_TEST(every_item_is_met_once)
     for (uint32_t i = 0; i < options.segments; i++) {
         ck_assert_msg(fixture->done[i], "%s: segment %u ends", shapes[_i].says, (unsigned)i);
     }
-    size_t limit =
-        options.pages_in_flight == 0 ? (size_t)4 * options.workers : options.pages_in_flight;
+    size_t limit = (options.pages_a_worker == 0 ? 4 : options.pages_a_worker) * options.workers;
     ck_assert_uint_le(atomic_load(&fixture->most_in_flight), limit);
     ck_assert_uint_ge(atomic_load(&fixture->most_in_flight), 1);
     scan_fixture_free(fixture);
