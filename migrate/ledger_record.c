@@ -51,6 +51,8 @@ static cJSON *change_to_json(const struct index_change *change)
     (void)cJSON_AddItemToObject(object, "sort",
                                 keys_to_json(index->keys.sort, index->keys.sort_count));
     (void)cJSON_AddStringToObject(object, "projection", projection_names[index->projection]);
+    (void)cJSON_AddNumberToObject(object, "read_units", (double)index->read_units);
+    (void)cJSON_AddNumberToObject(object, "write_units", (double)index->write_units);
     cJSON *include = cJSON_AddArrayToObject(object, "include");
     for (size_t i = 0; i < index->include_count; i++) {
         cJSON *name = cJSON_CreateObject();
@@ -173,6 +175,13 @@ static bool read_include(const cJSON *object, struct arena *arena, struct index_
     return true;
 }
 
+/* Absent in records from before capacity was known of. */
+static double read_units(const cJSON *object, const char *name)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(member) ? member->valuedouble : 0;
+}
+
 static bool read_change(const cJSON *object, struct arena *arena, struct index_change *out,
                         struct error *err)
 {
@@ -187,6 +196,8 @@ static bool read_change(const cJSON *object, struct arena *arena, struct index_c
         return false;
     }
     index->projection = (enum projection)projection;
+    index->read_units = (uint64_t)read_units(object, "read_units");
+    index->write_units = (uint64_t)read_units(object, "write_units");
     return true;
 }
 
@@ -260,13 +271,6 @@ static bool read_state(const cJSON *object, struct arena *arena, struct ledger_r
     return ledger_json_text(object, "started", arena, &out->started, err) &&
            ledger_json_text(object, "ended", arena, &out->ended, err) &&
            ledger_json_text(object, "who", arena, &out->who, err);
-}
-
-/* Absent in records from before capacity was counted. */
-static double read_units(const cJSON *object, const char *name)
-{
-    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(member) ? member->valuedouble : 0;
 }
 
 static bool read_place(const cJSON *object, struct ledger_record *out, struct error *err)

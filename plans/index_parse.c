@@ -1,5 +1,8 @@
 #include "plans/step_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* A name of 3 to 255 of a-z A-Z 0-9 _ - . (DynamoDB API Reference, CreateTable, IndexName). */
 static bool is_index_name(struct str name)
 {
@@ -131,15 +134,36 @@ static bool parse_violation(const struct parse *parse, const struct json *json)
     return true;
 }
 
+/* DynamoDB's own limits are quotas, which differ: this is only what no table has. */
+static bool parse_units(const struct parse *parse, const struct json *json, const char *name,
+                        uint64_t *out)
+{
+    enum { DIGITS_MAX = 9 };
+    const struct json *member = json_member(json, name);
+    bool is_whole = member != NULL && member->kind == JSON_NUMBER &&
+                    member->text.len <= DIGITS_MAX &&
+                    strspn(member->text.ptr, "0123456789") >= member->text.len;
+    *out = is_whole ? strtoull(member->text.ptr, NULL, 10) : 0;
+    return *out > 0 || place_error(&parse->place, member == NULL ? json->offset : member->offset,
+                                   parse->err, "expected \"%s\": a whole number from 1", name);
+}
+
+static bool parse_capacity(const struct parse *parse, const struct json *json)
+{
+    static const char *const names[] = {"read", "write", NULL};
+    struct index_desc *index = &parse->stage->index;
+    return place_members(&parse->place, json, names, parse->err) &&
+           parse_units(parse, json, "read", &index->read_units) &&
+           parse_units(parse, json, "write", &index->write_units);
+}
+
 static const struct {
     const char *name;
     bool required;
     bool (*parse)(const struct parse *parse, const struct json *json);
-} members[] = {{"name", true, parse_name},
-               {"partition", true, parse_partition},
-               {"sort", false, parse_sort},
-               {"projection", false, parse_projection},
-               {"on_violation", false, parse_violation}};
+} members[] = {{"name", true, parse_name},          {"partition", true, parse_partition},
+               {"sort", false, parse_sort},         {"projection", false, parse_projection},
+               {"capacity", false, parse_capacity}, {"on_violation", false, parse_violation}};
 
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
 

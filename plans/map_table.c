@@ -31,17 +31,21 @@ static bool read_table_keys(const struct map_reader *reader, struct key_schema *
            (sort.json == NULL || read_key_attribute(&sort, &out->sort[0], err));
 }
 
-/* As create_index of a plan, but that there are no items yet that could violate it. */
+/* As create_index of a plan, but that there are no items yet that could violate it, and that a new
+ * table is on demand. */
 static bool read_index(const struct map_reader *reader, struct index_desc *out, struct error *err)
 {
     struct stage stage = {0};
     if (!place_expect(&reader->place, reader->json, JSON_OBJECT, err)) {
         return false;
     }
-    const struct json *violation = json_member(reader->json, "on_violation");
-    if (violation != NULL) {
-        return place_error(&reader->place, violation->offset, err,
-                           "\"on_violation\" is for create_index of a plan");
+    static const char *const others[] = {"on_violation", "capacity"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct json *member = json_member(reader->json, others[i]);
+        if (member != NULL) {
+            return place_error(&reader->place, member->offset, err,
+                               "\"%s\" is for create_index of a plan", others[i]);
+        }
     }
     if (!index_parse(&reader->place, reader->json, reader->arena, &stage, err)) {
         return false;

@@ -1,5 +1,6 @@
 #include "plans/step_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Members of a canonical object are sorted by name. */
@@ -189,7 +190,12 @@ static void print_projection(const struct index_desc *index, struct arena *arena
 void index_print(const struct stage *stage, struct arena *arena, struct buffer *out)
 {
     const struct index_desc *index = &stage->index;
-    buffer_add(out, STR("{\"create_index\":{\"name\":"));
+    buffer_add(out, STR("{\"create_index\":{"));
+    if (index->read_units > 0) {
+        buffer_format(out, "\"capacity\":{\"read\":%" PRIu64 ",\"write\":%" PRIu64 "},",
+                      index->read_units, index->write_units);
+    }
+    buffer_add(out, STR("\"name\":"));
     json_write_string(out, index->name);
     buffer_add(out, stage->leave_out ? STR(",\"on_violation\":\"leave_out\"") : STR(""));
     buffer_add(out, STR(",\"partition\":"));

@@ -44,8 +44,9 @@ struct index_desc {
     enum projection projection;
     const struct str *include; /* PROJECT_INCLUDE: attribute names besides the keys */
     size_t include_count;
-    enum index_state state; /* out only, as all that follows */
-    struct str status;      /* in the server's words: "CREATING, backfilling"; empty: none */
+    uint64_t read_units, write_units; /* provisioned, a second, where the table is; 0: as there */
+    enum index_state state;           /* out only, as all that follows */
+    struct str status; /* in the server's words: "CREATING, backfilling"; empty: none */
     uint64_t entry_count;
     uint64_t size_bytes; /* 0: not known */
 };

@@ -174,10 +174,20 @@ class Indexes(Case):
         with Slow(self.server) as slow:
             refold.run("apply", slow.proxy.table(self.name), *self.options)
             self.assertEqual(slow.updates[0]["GlobalSecondaryIndexUpdates"][0]["Create"]["ProvisionedThroughput"], throughput)
+            own = {"ReadCapacityUnits": 3, "WriteCapacityUnits": 2}
+            self.plan(2, {"create_index": {"name": "Own", "partition": "N:N", "sort": "SK:S", "capacity": {"read": 3, "write": 2}}})
+            self.plan(3, {"drop_index": "Own"})
+            refold.run("apply", slow.proxy.table(self.name), *self.options)
+            refold.run("rollback", slow.proxy.table(self.name), *self.options)  # makes it again as it was
+            made = [update["GlobalSecondaryIndexUpdates"][0].get("Create") for update in slow.updates[1:]]
+            self.assertEqual([create and create["ProvisionedThroughput"] for create in made], [own, None, own])
             self.name += "b"
             self.load(item("k", N={"N": "1"}), tables=[self.server.table(self.name)])
-            refold.run("apply", slow.proxy.table(self.name), *self.options[:2])
-            self.assertNotIn("ProvisionedThroughput", slow.updates[1]["GlobalSecondaryIndexUpdates"][0]["Create"])
+            refold.run("apply", slow.proxy.table(self.name), *self.options)
+            for update in slow.updates[4:]:
+                for change in update["GlobalSecondaryIndexUpdates"]:
+                    self.assertNotIn("ProvisionedThroughput", change.get("Create", {}))
+            self.assertEqual(len(slow.updates), 7)
 
     def test_a_run_killed_while_the_index_goes_waits_until_it_is_gone(self):
         self.make()

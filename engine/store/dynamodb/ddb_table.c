@@ -106,11 +106,14 @@ static bool read_index(const struct json *table, const struct json *index, struc
                        struct index_desc *out)
 {
     const struct json *backfilling = json_member(index, "Backfilling");
+    const struct json *throughput = json_member(index, "ProvisionedThroughput");
     struct str status = text_of(index, "IndexStatus");
     bool ready = status.len == 0 || str_equal(status, STR("ACTIVE"));
     bool filling = backfilling != NULL && backfilling->boolean;
     *out = (struct index_desc){
         .name = arena_copy(arena, text_of(index, "IndexName")),
+        .read_units = count_of(throughput, "ReadCapacityUnits"),
+        .write_units = count_of(throughput, "WriteCapacityUnits"),
         .state = ready && !filling ? INDEX_ACTIVE : INDEX_CREATING,
         .status = arena_format(arena, "%.*s%s", STR_ARG(status), filling ? ", backfilling" : ""),
         .entry_count = count_of(index, "ItemCount"),

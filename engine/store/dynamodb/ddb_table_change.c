@@ -197,7 +197,8 @@ static void compose_added_index(struct composer *composer, const struct ddb_tabl
         buffer_format(scratch,
                       ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%" PRIu64
                       ",\"WriteCapacityUnits\":%" PRIu64 "}",
-                      table->read_units, table->write_units);
+                      index->read_units > 0 ? index->read_units : table->read_units,
+                      index->write_units > 0 ? index->write_units : table->write_units);
     }
     buffer_add(scratch, STR("}}]"));
     compose_raw(composer, "GlobalSecondaryIndexUpdates", buffer_str(scratch));

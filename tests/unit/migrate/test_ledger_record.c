@@ -27,6 +27,8 @@ static struct index_change changes[] = {
                .sort_count = 2},
       .projection = PROJECT_INCLUDE,
       .include = included,
+      .read_units = 3,
+      .write_units = 2,
       .include_count = 2}},
     {false,
      {.name = STR_INIT("Old"),
@@ -79,6 +81,8 @@ START_TEST(a_record_comes_back_as_it_was_written)
     ck_assert_double_eq(back.used.read_units, 12.5);
     ck_assert_double_eq(back.used.write_units, 40);
     ck_assert(str_equal(back.changes[0].index.include[1], included[1]));
+    ck_assert_uint_eq(back.changes[0].index.read_units, 3);
+    ck_assert_uint_eq(back.changes[0].index.write_units, 2);
     ck_assert_int_eq(back.changes[0].index.keys.sort[1].type, VALUE_B);
     arena_free(arena);
 }

@@ -60,6 +60,10 @@ static const struct {
      "{`table`: {`partition`: `PK:S`, `indexes`: [{`name`: `GSI`, `partition`: `A:S`}, {`name`: "
      "`GSI`, `partition`: `B:S`}]}}",
      "m.json:1:82: table.indexes[1]: index GSI is there twice"},
+    {"an index with capacity",
+     "{`table`: {`partition`: `PK:S`, `indexes`: [{`name`: `GSI`, `partition`: `A:S`, "
+     "`capacity`: {`read`: 1, `write`: 1}}]}}",
+     "m.json:1:"},
     {"an index with on_violation",
      "{`table`: {`partition`: `PK:S`, `indexes`: [{`name`: `GSI`, `partition`: `A:S`, "
      "`on_violation`: `fail`}]}}",

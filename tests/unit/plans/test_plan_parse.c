@@ -102,12 +102,15 @@ START_TEST(plan_parse_reads_an_index)
     bool ok = plans_plan("{\"steps\": [{\"create_index\": {\"name\": \"by.day\", \"partition\": "
                          "[\"A:S\", \"B:N\"], \"sort\": [\"C:B\", \"D:S\", \"E:S\", \"a:b:N\"], "
                          "\"projection\": {\"include\": [\"x\", \"y\"]}, "
+                         "\"capacity\": {\"read\": 7, \"write\": 999999999}, "
                          "\"on_violation\": \"leave_out\"}}]}",
                          arena, &plan, &err);
     ck_assert_msg(ok, "%s", err.text);
     const struct stage *stage = plan->steps.stages;
     const struct index_desc *index = &stage->index;
     ck_assert(str_equal(index->name, STR("by.day")));
+    ck_assert_uint_eq(index->read_units, 7);
+    ck_assert_uint_eq(index->write_units, 999999999);
     ck_assert_uint_eq(index->keys.partition_count, 2);
     ck_assert(str_equal(index->keys.partition[1].name, STR("B")));
     ck_assert_int_eq(index->keys.partition[1].type, VALUE_N);
@@ -228,6 +231,16 @@ static const struct {
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"projection\": {\"include\": "
      "[\"x\", \"y\", \"x\"]}}}",
      "102: steps[0].create_index.projection: expected each attribute once, found x twice"},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": 5}}",
+     "77: steps[0].create_index.capacity: "},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": {\"read\": 5}}}",
+     "77: steps[0].create_index.capacity: expected \"write\": a whole number from 1"},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": {\"read\": 0, "
+     "\"write\": 5}}}",
+     "86: steps[0].create_index.capacity: expected \"read\": a whole number from 1"},
+    {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": {\"read\": 5, "
+     "\"write\": 1.5}}}",
+     "98: steps[0].create_index.capacity: expected \"write\": a whole number from 1"},
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"on_violation\": \"skip\"}}",
      "81: steps[0].create_index.on_violation: expected \"fail\" or \"leave_out\""},
     {"{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}, \"on_violation\": 1}",
@@ -365,6 +378,12 @@ static const struct {
      "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}, "
      "\"on_violation\": \"leave_out\"}]}",
      "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\"}}]}", false},
+    {"what an index may use",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": "
+     "{\"read\": 1, \"write\": 2}}}]}",
+     "{\"steps\": [{\"create_index\": {\"name\": \"abc\", \"partition\": \"P:S\", \"capacity\": "
+     "{\"read\": 1, \"write\": 3}}}]}",
+     false},
     {"a literal in where", "{\"steps\": [{\"where\": \"a = 1\", \"delete\": true}]}",
      "{\"steps\": [{\"where\": \"a = 2\", \"delete\": true}]}", false},
     {"a type", "{\"steps\": [{\"set\": {\"a\": 1}}]}", "{\"steps\": [{\"set\": {\"a\": \"1\"}}]}",
