@@ -134,10 +134,14 @@ class Scene:
     def check(self, words, content, again, name):
         found = self.content(name)
         if found != content:
-            return "\n".join(["missing:", *sorted(set(content) - set(found))[:5], "too much:", *sorted(set(found) - set(content))[:5]])
+            return difference(found, content)
         if words[0] == "apply" and again > 1 and not is_probed(PLANS[self.kind][int(words[words.index("--to") + 1]) - 1]):
             return f"a resume read {again} pages of a segment again"
         return None
+
+
+def difference(found, expected):
+    return "\n".join(["missing:", *sorted(set(expected) - set(found))[:5], "too much:", *sorted(set(found) - set(expected))[:5]])
 
 
 def is_probed(steps):

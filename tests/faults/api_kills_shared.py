@@ -69,14 +69,13 @@ def apply(server, name, words, rng):
 
 
 def play(server, scene, rng, name, expected):
-    table = server.table(name)
     kills = 0
-    for words, wanted in zip(scene.commands(table, name), expected):
+    for words, wanted in zip(scene.commands(name), expected):
         if words[0] == "apply":
             kills += apply(server, name, words, rng)
         else:
             refold.run(*words)
-        found = scene.content(table)
+        found = scene.content(name)
         if found != wanted:
             sys.exit(f"{name}: {' '.join(words)}\n{difference(found, wanted)}\nkept: {scene.folder}")
     return kills
@@ -92,12 +91,12 @@ def main():
     rng = random.Random(given.seed)
     folder = tempfile.mkdtemp(prefix="refold-api-kills-shared-")
     kills, rounds = 0, 0
-    with ddb_servers.Server(KIND) as server, ddb_servers.Proxy(server) as proxy:
-        scene = Scene(folder, proxy, None)
+    with ddb_servers.Server(KIND) as server:
+        scene = Scene(folder, KIND, server, None)
         expected = []
-        for words in scene.commands(server.table("Calm"), "Calm"):
+        for words in scene.commands("Calm"):
             refold.run(*words)
-            expected.append(scene.content(server.table("Calm")))
+            expected.append(scene.content("Calm"))
         while kills < given.kills:
             rounds += 1
             kills += play(server, scene, rng, f"Killed{rounds}", expected)
