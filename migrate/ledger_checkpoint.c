@@ -50,6 +50,7 @@ struct control checkpoint_control(const struct checkpoint_run *run,
     add_cursor(object, checkpoint->cursor);
     (void)cJSON_AddBoolToObject(object, "done", checkpoint->done);
     (void)cJSON_AddNumberToObject(object, "items", (double)checkpoint->items);
+    ledger_json_add_usage(object, &checkpoint->used);
     cJSON *steps = cJSON_AddArrayToObject(object, "steps");
     for (size_t i = 0; i < run->step_count; i++) {
         cJSON *step = cJSON_CreateObject();
@@ -135,6 +136,7 @@ static bool read_place(const cJSON *object, struct arena *arena, struct checkpoi
                        struct error *err)
 {
     struct str cursor;
+    ledger_json_usage(object, &out->used);
     if (!ledger_json_text(object, "owner", arena, &out->owner, err) ||
         !ledger_json_number(object, "claim", &out->claim, err) ||
         !ledger_json_text(object, "cursor", arena, &cursor, err) ||

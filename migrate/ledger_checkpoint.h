@@ -32,6 +32,7 @@ struct checkpoint {
     struct str cursor; /* empty: the segment's start */
     bool done;
     uint64_t items;             /* met so far */
+    struct store_usage used;    /* capacity, by those who wrote it */
     struct step_counts *counts; /* by step */
     struct item_fault *faults;  /* examples */
     size_t fault_count;

@@ -110,6 +110,24 @@ void ledger_json_add_text(cJSON *object, const char *name, struct str text)
     buffer_free(&clean);
 }
 
+void ledger_json_add_usage(cJSON *object, const struct store_usage *usage)
+{
+    (void)cJSON_AddNumberToObject(object, "read_units", usage->read_units);
+    (void)cJSON_AddNumberToObject(object, "write_units", usage->write_units);
+}
+
+static double number_or_zero(const cJSON *object, const char *name)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(member) ? member->valuedouble : 0;
+}
+
+void ledger_json_usage(const cJSON *object, struct store_usage *out)
+{
+    out->read_units = number_or_zero(object, "read_units");
+    out->write_units = number_or_zero(object, "write_units");
+}
+
 struct str ledger_json_print(cJSON *object, struct arena *arena)
 {
     char *printed = cJSON_PrintUnformatted(object);

@@ -6,6 +6,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
+#include "engine/store/store.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -32,6 +33,10 @@ MUST_CHECK bool ledger_json_array(const cJSON *object, const char *name, const c
 
 /* Adds a text; bytes that cJSON cannot hold (NUL) or that are no UTF-8 become U+FFFD. */
 void ledger_json_add_text(cJSON *object, const char *name, struct str text);
+
+/* Capacity, as the members read_units and write_units; they may be absent, and are 0 then. */
+void ledger_json_add_usage(cJSON *object, const struct store_usage *usage);
+void ledger_json_usage(const cJSON *object, struct store_usage *out);
 
 /* Prints without white space into the arena and deletes the object. */
 struct str ledger_json_print(cJSON *object, struct arena *arena);

@@ -51,8 +51,8 @@ static cJSON *change_to_json(const struct index_change *change)
     (void)cJSON_AddItemToObject(object, "sort",
                                 keys_to_json(index->keys.sort, index->keys.sort_count));
     (void)cJSON_AddStringToObject(object, "projection", projection_names[index->projection]);
-    (void)cJSON_AddNumberToObject(object, "read_units", (double)index->read_units);
-    (void)cJSON_AddNumberToObject(object, "write_units", (double)index->write_units);
+    struct store_usage capacity = {(double)index->read_units, (double)index->write_units};
+    ledger_json_add_usage(object, &capacity);
     cJSON *include = cJSON_AddArrayToObject(object, "include");
     for (size_t i = 0; i < index->include_count; i++) {
         cJSON *name = cJSON_CreateObject();
@@ -82,8 +82,7 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     (void)cJSON_AddNumberToObject(object, "pass", (double)record->pass);
     (void)cJSON_AddNumberToObject(object, "segments", record->segments);
     (void)cJSON_AddNumberToObject(object, "attempts", record->attempts);
-    (void)cJSON_AddNumberToObject(object, "read_units", record->used.read_units);
-    (void)cJSON_AddNumberToObject(object, "write_units", record->used.write_units);
+    ledger_json_add_usage(object, &record->used);
     ledger_json_add_text(object, "started", record->started);
     ledger_json_add_text(object, "ended", record->ended);
     ledger_json_add_text(object, "who", record->who);
@@ -175,13 +174,6 @@ static bool read_include(const cJSON *object, struct arena *arena, struct index_
     return true;
 }
 
-/* Absent in records from before capacity was known of. */
-static double read_units(const cJSON *object, const char *name)
-{
-    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(member) ? member->valuedouble : 0;
-}
-
 static bool read_change(const cJSON *object, struct arena *arena, struct index_change *out,
                         struct error *err)
 {
@@ -196,8 +188,10 @@ static bool read_change(const cJSON *object, struct arena *arena, struct index_c
         return false;
     }
     index->projection = (enum projection)projection;
-    index->read_units = (uint64_t)read_units(object, "read_units");
-    index->write_units = (uint64_t)read_units(object, "write_units");
+    struct store_usage capacity;
+    ledger_json_usage(object, &capacity);
+    index->read_units = (uint64_t)capacity.read_units;
+    index->write_units = (uint64_t)capacity.write_units;
     return true;
 }
 
@@ -275,8 +269,7 @@ static bool read_state(const cJSON *object, struct arena *arena, struct ledger_r
 
 static bool read_place(const cJSON *object, struct ledger_record *out, struct error *err)
 {
-    out->used.read_units = read_units(object, "read_units");
-    out->used.write_units = read_units(object, "write_units");
+    ledger_json_usage(object, &out->used);
     return read_number_32(object, "stage", &out->stage, err) &&
            ledger_json_number(object, "pass", &out->pass, err) &&
            read_number_32(object, "segments", &out->segments, err) &&

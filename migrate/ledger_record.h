@@ -46,7 +46,7 @@ struct ledger_record {
     uint64_t pass;           /* number that its pass writes under; 0: none is begun */
     uint32_t segments;       /* of that pass */
     uint32_t attempts;       /* how often a command took the plan up */
-    struct store_usage used; /* capacity, as far as attempts came to the end of a stage */
+    struct store_usage used; /* capacity, by all who took part */
     struct str started;      /* UTC, ISO 8601 */
     struct str ended;        /* empty while it is under way */
     struct str who;          /* user@host, process */

@@ -119,7 +119,7 @@ static bool end(const struct retreat *retreat, struct error *err)
     if (!runner_index_make_dropped(session, record, err)) {
         return false;
     }
-    runner_session_count_usage(session, record);
+    runner_session_count_usage(session, &record->used);
     record->state = RUN_ROLLED_BACK;
     record->ended = ledger_now(session->arena);
     return store_undo_drop(session->store, record->version, err) &&

@@ -118,7 +118,8 @@ static bool find_verdicts(const struct run *run, const struct runner_rules *rule
 }
 
 static bool write_pass(const struct run *run, const struct compiled_stage *stage,
-                       const struct runner_rules *rules, struct error *err)
+                       const struct runner_rules *rules, struct store_usage *used,
+                       struct error *err)
 {
     struct runner_session *session = run->session;
     struct ledger_record *record = run->record;
@@ -137,6 +138,7 @@ static bool write_pass(const struct run *run, const struct compiled_stage *stage
         .steps = record->steps + stage->first_step,
         .faults = record->faults,
         .fault_count = &record->fault_count,
+        .used = used,
     };
     return runner_pass_run(&pass, err);
 }
@@ -152,9 +154,15 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
         return false;
     }
     rules.verdicts = &verdicts;
-    bool ok = write_pass(run, stage, &rules, err);
+    struct store_usage used = {.read_units = 0};
+    bool ok = write_pass(run, stage, &rules, &used, err);
     *failed = ledger_steps_failed(run->record->steps + stage->first_step, stage->facts->step_count);
-    return ok || (err->code == ERROR_ITEM && *failed);
+    bool over = ok || (err->code == ERROR_ITEM && *failed);
+    if (over) {
+        run->record->used.read_units += used.read_units;
+        run->record->used.write_units += used.write_units;
+    }
+    return over;
 }
 
 /* ---------------------------------------------------------------- table steps */
@@ -193,7 +201,7 @@ static bool run_stage(const struct run *run, bool *failed, struct error *err)
 /* One commit says that the stage is done and forgets what it kept. */
 static bool next_stage(const struct run *run, struct error *err)
 {
-    runner_session_count_usage(run->session, run->record);
+    runner_session_count_usage(run->session, &run->record->used);
     run->record->stage++;
     run->record->pass = 0;
     run->record->segments = 0;
@@ -222,7 +230,7 @@ static bool run_stages(const struct run *run, bool *failed, struct error *err)
 
 static bool end(const struct run *run, enum run_state state, struct error *err)
 {
-    runner_session_count_usage(run->session, run->record);
+    runner_session_count_usage(run->session, &run->record->used);
     run->record->state = state;
     run->record->ended = ledger_now(run->session->arena);
     return ledger_settle(run->session->store, run->session->reader, run->record, err);
@@ -289,7 +297,8 @@ bool runner_take_part(struct runner_session *session, const struct plan *plan,
     }
     rules.verdicts = &verdicts;
     clear_faults(record, session->arena);
-    return write_pass(&run, stage, &rules, err) || error_wrap(err, "%s", plan->file);
+    struct store_usage used = {.read_units = 0}; /* the leader adds up */
+    return write_pass(&run, stage, &rules, &used, err) || error_wrap(err, "%s", plan->file);
 }
 
 /* ---------------------------------------------------------------- sweeping */
@@ -326,6 +335,7 @@ static uint64_t add_written(const struct ledger_record *swept, struct ledger_rec
         record->steps[i].earlier += swept->steps[i].counts.written;
         sum += swept->steps[i].counts.written;
     }
+    record->used = swept->used;
     return sum;
 }
 

@@ -123,9 +123,11 @@ static bool help(struct membership *membership, struct ledger_record *record, st
         return false;
     }
     struct compile_target target = {record, session.table};
-    return find_plan(membership, record, &plan, err) &&
-           runner_compile(&plan->steps, &target, session.arena, &stages, err) &&
-           (runner_take_part(&session, plan, &stages, record, err) || forgive(&session, err));
+    bool ok = find_plan(membership, record, &plan, err) &&
+              runner_compile(&plan->steps, &target, session.arena, &stages, err) &&
+              (runner_take_part(&session, plan, &stages, record, err) || forgive(&session, err));
+    membership->session->counted = session.counted;
+    return ok;
 }
 
 /* ---------------------------------------------------------------- the whole */

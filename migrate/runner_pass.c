@@ -94,6 +94,7 @@ static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkp
         add_fault(checkpoint->faults, &checkpoint->fault_count, writing->pending_faults[i]);
     }
     writing->pending_fault_count = 0;
+    runner_session_count_usage(writing->pass->session, &checkpoint->used);
     checkpoint->items += page->items;
     writing->items += page->items;
 }
@@ -222,6 +223,8 @@ static void settle(struct writing *writing)
     }
     for (uint32_t i = 0; i < pass->run.segments; i++) {
         const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
+        pass->used->read_units += checkpoint->used.read_units;
+        pass->used->write_units += checkpoint->used.write_units;
         for (size_t f = 0; f < checkpoint->fault_count; f++) {
             struct item_fault fault = {.step = arena_copy(arena, checkpoint->faults[f].step),
                                        .key = arena_copy(arena, checkpoint->faults[f].key),

@@ -20,6 +20,7 @@ struct runner_pass {
     struct ledger_step *steps; /* out: the counts of the pass */
     struct item_fault *faults; /* out: examples; room for LEDGER_FAULTS_MAX */
     size_t *fault_count;
+    struct store_usage *used; /* out: by all who took part in the pass */
 };
 
 /* Runs the pass. When it returns true the pass is through, and its checkpoints still stand.

@@ -171,12 +171,12 @@ struct scan_options runner_session_scan(const struct runner_session *session)
     };
 }
 
-void runner_session_count_usage(struct runner_session *session, struct ledger_record *record)
+void runner_session_count_usage(struct runner_session *session, struct store_usage *used)
 {
     struct store_usage now;
     store_usage(session->store, &now);
-    record->used.read_units += now.read_units - session->counted.read_units;
-    record->used.write_units += now.write_units - session->counted.write_units;
+    used->read_units += now.read_units - session->counted.read_units;
+    used->write_units += now.write_units - session->counted.write_units;
     session->counted = now;
 }
 

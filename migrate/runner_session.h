@@ -75,8 +75,8 @@ MUST_CHECK bool runner_session_describe(struct runner_session *session, struct e
 /* What every scan of the session has in common. */
 struct scan_options runner_session_scan(const struct runner_session *session);
 
-/* Adds the capacity that was used since the last call to the record. */
-void runner_session_count_usage(struct runner_session *session, struct ledger_record *record);
+/* Adds the capacity that was used since the last call. */
+void runner_session_count_usage(struct runner_session *session, struct store_usage *used);
 
 /* True once SIGINT or SIGTERM has come. */
 bool runner_session_stopped(const struct runner_session *session);

@@ -223,6 +223,25 @@ class Operate(unittest.TestCase):
             run.end()
         self.assertEqual(self.marked(), ITEMS)
 
+    def test_capacity_of_a_run_that_was_aborted_is_not_forgotten(self):
+        """The record of the plan has what both runs used for the items: at least a unit for each, and a scan of the table."""
+        self.make()
+        go = threading.Event()
+        self.addCleanup(go.set)
+        with Traffic(self.server, hold=lambda number: number > 40 and go.wait(WAIT_S)) as traffic:
+            run = refold.Started("apply", traffic.table(self.name), *self.apply_options("--page-size", "5"))
+            traffic.wait_for_writes(41)
+            self.say("abort\n")
+            run.wait_for("control: aborted")
+            go.set()
+            run.end(expect=5)
+            before = traffic.writes
+            self.say("")
+            refold.run("apply", traffic.table(self.name), *self.apply_options())
+            self.assertLess(traffic.writes - before, ITEMS // 2)
+        said = json.loads(refold.run("status", self.server.table(self.name), "--plans", self.plans, "--format", "json")[0])
+        self.assertGreaterEqual(said["plans"][0]["record"]["write_units"], ITEMS)
+
     def test_a_wrong_file_is_told_of_once_and_changes_nothing(self):
         self.make()
         self.say("pause\n")
