@@ -274,8 +274,14 @@ class Push(unittest.TestCase):
         self.assert_same()
         for scan in self.of("Scan"):
             self.assertEqual("FilterExpression" in scan, "ExclusiveStartKey" in scan)
-            self.assertEqual(scan.get("Limit"), None if "ExclusiveStartKey" in scan else 100)
+            self.assertEqual(scan["Limit"], 1000 if "ExclusiveStartKey" in scan else 100)
         self.assertGreater(len(self.of("Scan")), 2)
+
+    def test_a_page_looks_at_more_where_few_are_wanted(self):
+        self.load((item(f"ITEM#{n}", "x") for n in range(3500)))
+        self.plan(1, UPPER)
+        self.assertEqual(self.apply(None, "--segments", "1"), self.apply_embedded())
+        self.assertEqual([scan["Limit"] for scan in self.of("Scan")], [1000, 2000, 4000])
 
     def test_a_foreign_item_is_seen_through_a_filter(self):
         self.load(orders(3), self.table)

@@ -80,6 +80,7 @@ struct ddb_reader {
     struct stored_item *items;
     size_t capacity;
     struct buffer cursor;
+    size_t page_items; /* that the next page looks at, where the caller has no wish */
     struct composer composer;
     struct arena *table_arena;
     struct ddb_table table; /* for queries; described when first needed */

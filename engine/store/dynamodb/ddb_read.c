@@ -7,11 +7,16 @@
 /* What a page of a scan is expected to read: up to 1 MB, consistent, 4 KB a unit. */
 static const double page_units = 128;
 
+/* Small items make most of 1 MB: a page of as many takes some MB until it is written. Where few of
+ * them are wanted, a page looks at more. */
+enum { PAGE_ITEMS = 1000, PAGE_ITEMS_MAX = 64 * PAGE_ITEMS, PAGE_SPARSE = 4 };
+
 bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_reader *reader = heap_alloc(sizeof *reader);
     reader->base.store = base;
+    reader->page_items = PAGE_ITEMS;
     reader->arena = arena_new();
     reader->scratch = arena_new();
     reader->table_arena = arena_new();
@@ -72,6 +77,9 @@ static bool take_items(struct ddb_reader *reader, const struct json *reply, stru
         }
     }
     uint64_t scanned = answer_count(reply, "ScannedCount");
+    bool sparse = items->count < scanned / PAGE_SPARSE;
+    size_t more = sparse ? 2 * reader->page_items : PAGE_ITEMS;
+    reader->page_items = more < PAGE_ITEMS_MAX ? more : PAGE_ITEMS_MAX;
     page->left_out = scanned > items->count ? (size_t)scanned - items->count : 0;
     return true;
 }
@@ -117,7 +125,7 @@ static struct page_use use_of(const struct page_place *from, size_t *items)
     }
     if (use.any_of_count > 0 && is_start(from)) {
         use.any_of_count = 0;
-        *items = *items == 0 || *items > FIRST_ITEMS ? FIRST_ITEMS : *items;
+        *items = *items < FIRST_ITEMS ? *items : FIRST_ITEMS;
     }
     return use;
 }
@@ -127,7 +135,7 @@ static bool compose_scan(struct ddb_reader *reader, const struct page_place *fro
 {
     struct segment segment = from->segment;
     const struct page_limits *limits = from->limits;
-    size_t limit = limits->items;
+    size_t limit = limits->items > 0 ? limits->items : reader->page_items;
     struct page_use use = use_of(from, &limit);
     const struct ddb_store *store = ddb_of(reader->base.store);
     const struct key_schema *keys = &store->table.desc.keys;
@@ -139,9 +147,7 @@ static bool compose_scan(struct ddb_reader *reader, const struct page_place *fro
         compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
         compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
     }
-    if (limit > 0) {
-        compose_raw(composer, "Limit", arena_format(arena, "%zu", limit));
-    }
+    compose_raw(composer, "Limit", arena_format(arena, "%zu", limit));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
     struct scan_mark mark = reserved_mark(store, arena);
     compose_use(composer, keys, &use, &mark);
