@@ -56,11 +56,7 @@ class Scene:
                 json.dump({"steps": [step]}, out)
 
     def load(self):
-        self.server.call("CreateTable", {"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST",
-                                         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
-                                         "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
-        while self.server.call("DescribeTable", {"TableName": TABLE})["Table"]["TableStatus"] != "ACTIVE":
-            time.sleep(0.05)
+        self.server.make_table(TABLE)
         for writer in self.writers:
             writer.load(self.server.port)
             writer.client = None

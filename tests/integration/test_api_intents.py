@@ -50,11 +50,7 @@ class Scene(unittest.TestCase):
         os.mkdir(self.plans)
         with open(os.path.join(self.plans, "0001_plan.json"), "w", encoding="ascii") as out:
             json.dump({"steps": steps}, out)
-        self.server.call("CreateTable", {"TableName": self.name, "BillingMode": "PAY_PER_REQUEST",
-                                         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
-                                         "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
-        while self.server.call("DescribeTable", {"TableName": self.name})["Table"]["TableStatus"] != "ACTIVE":
-            pass
+        self.server.make_table(self.name)
         self.server.call("PutItem", {"TableName": self.name, "Item": ITEM})
 
     def words(self, *more, command="apply", port=None):

@@ -85,6 +85,14 @@ class Server:
             raise RuntimeError(f"{operation}: {content}")
         return content
 
+    def make_table(self, name):
+        """An empty table with PK and SK, both texts."""
+        self.call("CreateTable", {"TableName": name, "BillingMode": "PAY_PER_REQUEST",
+                                  "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in ("PK", "SK")],
+                                  "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
+        while self.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] != "ACTIVE":
+            time.sleep(0.01)
+
     def items(self, name):
         """All that lies in the table, control records too, in DynamoDB JSON."""
         found, start = [], {}
