@@ -69,7 +69,9 @@ class Case(unittest.TestCase):
             json.dump({"steps": list(steps)}, out)
 
     def apply(self, table, *more, **options):
-        return refold.run("apply", table, *self.options, *more, **options)
+        """In few segments, as each takes requests, unless it is said how many."""
+        few = () if "--segments" in more else ("--segments", "4")
+        return refold.run("apply", table, *self.options, *few, *more, **options)
 
     def start(self, *arguments):
         return subprocess.Popen([refold.PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
