@@ -165,12 +165,28 @@ static void refuse(struct writing *writing, const struct effect *effect)
                   .reason = arena_copy(writing->arena, (struct str){reason, strlen(reason)})});
 }
 
-/* UNCHANGED comes of puts that the probe has counted. */
+/* Another has made the same change before: the steps that would have written leave the item as it
+ * is, or there is none any more. */
+static void count_unchanged(struct writing *writing, const struct effect *effect)
+{
+    const unsigned char *outcomes = effect->tag;
+    runner_effect_uncount(outcomes, step_count(writing), writing->pending);
+    bool gone = effect->writes[effect->count - 1].kind == WRITE_DELETE;
+    for (size_t i = 0; i < step_count(writing) && !gone; i++) {
+        bool stands = outcomes[i] == STEP_WRITTEN || outcomes[i] == STEP_UNCHANGED;
+        writing->pending[i].unchanged += stands ? 1 : 0;
+    }
+}
+
+/* In a pass with a probe UNCHANGED comes of puts, which the probe has counted. */
 static bool take_back(void *context, const struct effect *effect, struct error *err)
 {
     (void)err;
     struct writing *writing = context;
     if (effect->outcome == OUTCOME_UNCHANGED) {
+        if (!writing->pass->rules->facts->needs_probe) {
+            count_unchanged(writing, effect);
+        }
         return true;
     }
     runner_effect_uncount(effect->tag, step_count(writing), writing->pending);

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from api_case import Case, is_ours, item  # noqa: E402
+from api_case import Case, is_checkpoint, is_ours, item  # noqa: E402
 from ddb_stub import failure  # noqa: E402
 
 
@@ -74,7 +74,7 @@ class Scans(Case):
         def answer(request):
             if request.operation == "Scan":
                 return self.server.call("Scan", {**request.body, "Limit": 2})
-            if request.operation == "PutItem" and b"checkpoint/" in request.raw:
+            if is_checkpoint(request):
                 written.append(request)
                 if len(written) == number:
                     running[0].kill()
@@ -277,6 +277,30 @@ class Writes(Case):
         self.assertIn("PK='k5'", out)
         self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k6", "k7"])
         self.assertTrue(all("Old" in one and "New" not in one for one in self.raw().values()))
+
+
+    def test_what_another_did_first_is_not_counted_as_written(self):
+        """The same update or delete by somebody else, just before ours comes through: unchanged, or gone."""
+        self.load(*[item(f"k{n}", Name={"S": f"n{n}"}) for n in range(8)])
+        for version, (step, counts) in enumerate([({"set": {"V": True}, "where": "attribute_not_exists(V)"}, (8, 7, 1)),
+                                                  ({"set": {"U": "${upper(Name)}"}}, (8, 7, 1)),
+                                                  ({"where": "attribute_exists(U)", "delete": True}, (7, 7, 0))], start=1):
+            self.plan(version, step)
+            done = []
+
+            def answer(request, done=done):
+                if request.operation in ("UpdateItem", "DeleteItem", "BatchExecuteStatement") and not is_ours(request) and not done:
+                    done.append(request)
+                    key = request.body["Key"]
+                    if request.operation == "DeleteItem":
+                        self.server.call("DeleteItem", {"TableName": self.name, "Key": key})
+                    else:
+                        self.server.exchange(request.operation, request.raw)
+
+            with self.stub(answer) as stub:
+                out, _ = self.apply(self.through(stub))
+            self.assertEqual(len(done), 1)
+            self.assertEqual(tuple(map(int, out.splitlines()[2].split()[1:4])), counts, step)
 
 
 class Values(Case):

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from api_case import Case, is_ours, item  # noqa: E402
+from api_case import Case, is_checkpoint, is_ours, item  # noqa: E402
 
 
 class Moves:
@@ -236,7 +236,7 @@ class Prefix(Case):
         running, written = [], []
 
         def answer(request):
-            if request.operation == "PutItem" and b"checkpoint/" in request.raw:
+            if is_checkpoint(request):
                 written.append(request)
                 if len(written) == 3:
                     running[0].send_signal(signal.SIGKILL)

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from api_case import KEY_ID, SECRET, Case, is_ours, item  # noqa: E402
+from api_case import KEY_ID, SECRET, Case, is_checkpoint, is_ours, item  # noqa: E402
 from ddb_stub import KEYS, NONE, Reply, failure  # noqa: E402
 
 NEW_KEY = ("AKIDOTHER0005678", "other-secret", "other-token")
@@ -41,7 +41,7 @@ class Credentials(Case):
         written = []
 
         def answer(request):
-            if request.operation == "PutItem" and b"checkpoint/" in request.raw:
+            if is_checkpoint(request):
                 written.append(request.number)
             if len(written) < 3 or request.key_id != KEY_ID:
                 return None
@@ -197,7 +197,7 @@ class SetUps(Case):
             written, denied = [], []
 
             def answer(request, operation=operation, written=written, denied=denied):
-                if request.operation == "PutItem" and b"checkpoint/" in request.raw:
+                if is_checkpoint(request):
                     written.append(request)
                 if request.operation != operation or is_ours(request) or len(written) < 2:
                     return None

@@ -1,5 +1,6 @@
 """What tests of tables behind the DynamoDB API begin with: a server, a table of its own for each test, and a stub between
 that checks signatures and misbehaves as the test says."""
+import base64
 import json
 import os
 import shutil
@@ -22,6 +23,14 @@ def item(partition, sort="A", **attributes):
 def is_ours(request):
     """It is about control records."""
     return b"__refold#" in request.raw
+
+
+def is_checkpoint(request):
+    """It writes how far a segment has come, not only who reads it."""
+    if request.operation != "PutItem" or b"checkpoint/" not in request.raw:
+        return False
+    checkpoint = json.loads(base64.b64decode(request.body["Item"]["refold_value"]["B"]))
+    return checkpoint["done"] or checkpoint["cursor"] != ""
 
 
 class Case(unittest.TestCase):
