@@ -3,6 +3,7 @@
 
 On dynalite, which has no transactions: a move is a put and then a delete. The run is killed at each of its writes, before or
 after the server has heard of it; then a writer, who tries the old key first, changes or deletes the item."""
+import base64
 import json
 import os
 import shutil
@@ -25,6 +26,7 @@ PLANS = {
     "update": [{"where": f"{WHERE} AND attribute_not_exists(Mark)", "put": PUT}, {"where": WHERE, "set": {"Mark": True}}],
     "delete": [{"where": WHERE, "put": PUT}, {"where": WHERE, "delete": True}],
 }
+FIRST = 4  # before these writes a run only begins its own records
 
 
 class Scene(unittest.TestCase):
@@ -98,7 +100,7 @@ class Scene(unittest.TestCase):
 
     def cuts(self, steps):
         """Each kill once, as what it was killed at."""
-        number, write = 1, True
+        number, write = FIRST, True
         while write:
             self.begin(steps)
             write = self.kill_at(number)
@@ -179,6 +181,19 @@ class Halves(Scene):
         _, err = refold.run(*self.words())
         self.assertIn("PK='N#1' SK='ITEM'", err)
         self.assertEqual(self.read("new")["Mine"], "mine")
+
+    def test_a_damaged_intent_is_said(self):
+        """Cut short anywhere, or longer than it says: nothing is taken back by guess."""
+        self.kill_after_put()
+        record, = (item for item in self.server.items(self.name) if item["SK"]["S"].startswith("intent/"))
+        whole = base64.b64decode(record["refold_value"]["B"])
+        for bad in (*(whole[:length] for length in range(1, len(whole), 7)), whole + b"0"):
+            if len(bad) > 1:
+                self.server.call("PutItem", {"TableName": self.name, "Item": {**record, "refold_value": {"B": base64.b64encode(bad).decode()}}})
+                _, err = refold.run(*self.words(), expect=1)
+                self.assertIn("is damaged", err)
+        self.server.call("PutItem", {"TableName": self.name, "Item": record})
+        self.assertEqual(self.finish()[1]["Name"], "first")
 
     def test_a_rollback_settles_first(self):
         self.kill_after_put()
