@@ -136,6 +136,9 @@ static const struct key *newest_key(const struct undo_record *record)
     return record->kind == UNDO_MOVE ? &record->new_key : &record->key;
 }
 
+/* Attributes go back by themselves, whatever somebody writes to the others meanwhile. */
+static const struct str no_names[1];
+
 static struct write write_of(const struct undo_record *record, const struct undo_decision *decision,
                              const struct stored_item *current)
 {
@@ -149,6 +152,7 @@ static struct write write_of(const struct undo_record *record, const struct undo
         write.kind = WRITE_MOVE;
     } else {
         write.kind = record->kind == UNDO_DELETE ? WRITE_PUT : WRITE_UPDATE;
+        write.basis.names = record->kind == UNDO_UPDATE ? no_names : NULL;
     }
     return write;
 }

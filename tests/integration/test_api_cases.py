@@ -279,6 +279,26 @@ class Writes(Case):
         self.assertTrue(all("Old" in one and "New" not in one for one in self.raw().values()))
 
 
+    def test_a_rollback_takes_back_its_own_beside_a_writer(self):
+        """Somebody writes another attribute between read and write: theirs stays, the plan's goes."""
+        self.load(*[item(f"k{n}", Old={"S": "x"}, Seen={"N": "0"}) for n in range(6)])
+        self.plan(1, {"where": "attribute_not_exists(V)", "set": {"V": True}, "remove": ["Old"]})
+        self.apply(self.table)
+        theirs = []
+
+        def answer(request):
+            if request.operation == "UpdateItem" and request.body.get("Key", {}).get("PK") == {"S": "k3"} and len(theirs) < 2:
+                theirs.append(request)
+                self.server.call("UpdateItem", {"TableName": self.name, "Key": request.body["Key"], "UpdateExpression": "SET Seen = :n",
+                                                "ExpressionAttributeValues": {":n": {"N": str(len(theirs))}}})
+
+        with self.stub(answer) as stub:
+            out, _ = refold.run("rollback", self.through(stub), *self.options)
+        self.assertIn("6 writes taken back, 0 left alone", out)
+        found = self.raw()
+        self.assertEqual(found.pop(("k3", "A")), item("k3", Old={"S": "x"}, Seen={"N": str(len(theirs))}))
+        self.assertEqual(list(found.values()), [item(one["PK"]["S"], Old={"S": "x"}, Seen={"N": "0"}) for one in found.values()])
+
     def test_what_another_did_first_is_not_counted_as_written(self):
         """The same update or delete by somebody else, just before ours comes through: unchanged, or gone."""
         self.load(*[item(f"k{n}", Name={"S": f"n{n}"}) for n in range(8)])
