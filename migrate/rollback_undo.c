@@ -168,12 +168,20 @@ static void note_left(const struct rollback_undo *undo, const struct key *key, s
     }
 }
 
+/* What an effect was decided from, to decide anew. */
+struct origin {
+    const struct undo_record *record;
+    size_t left; /* counted as left alone already */
+};
+
 static void add_effect(struct chunk *chunk, const struct undo_record *record,
                        const struct undo_decision *decision, const struct stored_item *current)
 {
     struct write *write = arena_alloc(chunk->arena, sizeof *write);
+    struct origin *origin = arena_alloc(chunk->arena, sizeof *origin);
     *write = write_of(record, decision, current);
-    struct effect effect = {.writes = write, .count = 1};
+    *origin = (struct origin){record, decision->left};
+    struct effect effect = {.writes = write, .count = 1, .tag = origin};
     chunk->effects[chunk->count++] = effect;
     touch(chunk, &write->key, decision->action == UNDO_PUT_ITEM);
     if (decision->action == UNDO_MOVE_BACK) {
@@ -218,6 +226,65 @@ static bool read_standing(const struct rollback_undo *undo, struct chunk *chunk,
                      chunk->standing, err);
 }
 
+/* Of an effect that did not apply. */
+static void leave(const struct rollback_undo *undo, const struct effect *effect)
+{
+    const char *reason = effect->refusal == NULL ? "the item was changed since" : effect->refusal;
+    undo->record->left++;
+    undo->record->undone--;
+    note_left(undo, &effect->writes[0].key, (struct str){reason, strlen(reason)});
+}
+
+/* Decides anew about a record whose item changed between being read and being written. */
+static bool decide_again(const struct rollback_undo *undo, struct chunk *chunk,
+                         struct effect *effect, bool *more, struct error *err)
+{
+    struct origin *origin = effect->tag;
+    const struct undo_record *record = origin->record;
+    struct key keys[2] = {*newest_key(record), record->key};
+    struct stored_item stored[2];
+    struct undo_decision decision;
+    if (!store_get(undo->reader, (struct key_list){keys, 2}, chunk->arena, stored, err)) {
+        return false;
+    }
+    undo_decide(record, stored[0].item, stored[1].item, chunk->arena, &decision);
+    if (decision.left > origin->left) {
+        undo->record->left += decision.left - origin->left;
+        origin->left = decision.left;
+        note_left(undo, newest_key(record), decision.reason);
+    }
+    *more = decision.action != UNDO_NOTHING;
+    if (*more) {
+        effect->writes[0] = write_of(record, &decision, &stored[0]);
+    } else {
+        undo->record->undone--;
+    }
+    return true;
+}
+
+/* Until it applies, or is not to be taken back any more. */
+static bool meet_again(const struct rollback_undo *undo, struct chunk *chunk, struct effect *effect,
+                       struct error *err)
+{
+    enum { TRIES_MAX = 16 };
+    bool more = true;
+    for (unsigned tries = 0; more && effect->outcome == OUTCOME_STALE && tries < TRIES_MAX;
+         tries++) {
+        if (!decide_again(undo, chunk, effect, &more, err)) {
+            return false;
+        }
+        struct batch batch = {
+            .effects = effect, .count = more ? 1 : 0, .restores = true, .arena = chunk->arena};
+        if (!store_commit(undo->store, &batch, err)) {
+            return false;
+        }
+    }
+    if (more && effect->outcome != OUTCOME_APPLIED && effect->outcome != OUTCOME_UNCHANGED) {
+        leave(undo, effect);
+    }
+    return true;
+}
+
 static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
 {
     struct control control = ledger_control(undo->record, chunk->arena);
@@ -231,14 +298,8 @@ static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, 
         return false;
     }
     for (size_t i = 0; i < chunk->count; i++) {
-        const struct effect *effect = &chunk->effects[i];
-        if (effect->outcome != OUTCOME_APPLIED && effect->outcome != OUTCOME_UNCHANGED) {
-            undo->record->left++;
-            undo->record->undone--;
-            note_left(undo, &effect->writes[0].key,
-                      effect->refusal == NULL
-                          ? STR("the item was changed since")
-                          : (struct str){effect->refusal, strlen(effect->refusal)});
+        if (!meet_again(undo, chunk, &chunk->effects[i], err)) {
+            return false;
         }
     }
     return true;

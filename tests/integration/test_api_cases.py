@@ -299,6 +299,25 @@ class Writes(Case):
         self.assertEqual(found.pop(("k3", "A")), item("k3", Old={"S": "x"}, Seen={"N": str(len(theirs))}))
         self.assertEqual(list(found.values()), [item(one["PK"]["S"], Old={"S": "x"}, Seen={"N": "0"}) for one in found.values()])
 
+    def test_a_rollback_meets_again_what_changed_meanwhile(self):
+        """Somebody writes one of the plan's own attributes between read and write: that one stays, the others go."""
+        self.load(*[item(f"k{n}", Old={"S": "x"}) for n in range(6)])
+        self.plan(1, {"where": "attribute_not_exists(V)", "set": {"V": True}, "remove": ["Old"]})
+        self.apply(self.table)
+        theirs = []
+
+        def answer(request):
+            if request.operation == "UpdateItem" and request.body.get("Key", {}).get("PK") == {"S": "k3"} and not theirs:
+                theirs.append(request)
+                self.server.call("UpdateItem", {"TableName": self.name, "Key": request.body["Key"], "UpdateExpression": "SET V = :v",
+                                                "ExpressionAttributeValues": {":v": {"S": "theirs"}}})
+
+        with self.stub(answer) as stub:
+            out, _ = refold.run("rollback", self.through(stub), *self.options, expect=3)
+        self.assertIn("6 writes taken back, 1 left alone", out)
+        self.assertIn("PK='k3' SK='A': V was changed since", out)
+        self.assertEqual(self.raw()["k3", "A"], item("k3", Old={"S": "x"}, V={"S": "theirs"}))
+
     def test_what_another_did_first_is_not_counted_as_written(self):
         """The same update or delete by somebody else, just before ours comes through: unchanged, or gone."""
         self.load(*[item(f"k{n}", Name={"S": f"n{n}"}) for n in range(8)])
