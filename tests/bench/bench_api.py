@@ -27,6 +27,7 @@ import postgres  # noqa: E402
 REFOLD = os.environ.get("REFOLD", os.path.join(ROOT, "build/release/refold"))
 PYTHON = os.path.join(ddb_servers.SERVERS, "python", "bin", "python3")
 TURNS = 3
+UNSAYABLE = '"GSI1""PK"'  # a name that statements cannot quote: such updates go one by one
 SLOW_ITEMS = 2000  # what the scripts of others are measured on
 KEYS = {"KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")], "BillingMode": "PAY_PER_REQUEST"}
@@ -124,12 +125,12 @@ class Bench:
                      str(items)]).out
         return float(re.search(r"Requests/sec:\s*([0-9.]+)", out).group(1))
 
-    def apply(self, name, *options, port=None):
+    def apply(self, name, *options, port=None, attribute="GSI1PK"):
         """One more plan on the table, that changes every item; what it used."""
         plans = os.path.join(self.folder, name)
         os.makedirs(plans, exist_ok=True)
         version = len(os.listdir(plans)) + 1
-        step = {"where": "Status = 'open'", "set": {"GSI1PK": f"STATUS#{version}#${{Status}}"}}
+        step = {"where": "Status = 'open'", "set": {attribute: f"STATUS#{version}#${{Status}}"}}
         with open(os.path.join(plans, f"{version:04d}_set.json"), "w", encoding="utf-8") as out:
             json.dump({"steps": [step]}, out)
         return Usage([REFOLD, "apply", self.server.table(name, port), "--plans", plans, "--state", os.path.join(self.folder, "state"),
@@ -140,14 +141,16 @@ def updates(bench):
     count = bench.options.items
     name = bench.orders(count)
     peer = bench.peer("boto3_backfill.py", bench.url(), bench.orders(SLOW_ITEMS))
-    turns = [(bench.ceiling(name, count), bench.apply(name)) for _ in range(TURNS)]
-    rates = [count / ours.wall for _, ours in turns]
-    ceiling = statistics.median(rate for rate, _ in turns)
-    cpu = statistics.median(ours.cpu for _, ours in turns) / count * 1e6
-    for (top, ours), rate in zip(turns, rates):
-        print(f"    wrk {top:,.0f}/s   refold {rate:,.0f}/s, {ours.cpu / count * 1e6:.1f} us of CPU an item", flush=True)
-    say("conditional updates: refold's rate over wrk's", f"{statistics.median(rates) / ceiling:.2f}", ">= 0.9")
-    say("client CPU an updated item: boto3's over refold's", f"{peer['client_cpu_us_per_item'] / cpu:.1f}", ">= 25")
+    turns = [(bench.ceiling(name, count), bench.apply(name), bench.apply(name, attribute=UNSAYABLE)) for _ in range(TURNS)]
+    ceiling = statistics.median(top for top, _, _ in turns)
+    for top, together, alone in turns:
+        print(f"    wrk {top:,.0f}/s   refold as statements {count / together.wall:,.0f}/s, {together.cpu / count * 1e6:.1f} us of CPU an item   "
+              f"one by one {count / alone.wall:,.0f}/s, {alone.cpu / count * 1e6:.1f} us", flush=True)
+    for what, number in (("one request an item", 2), ("as statements", 1)):
+        rate = statistics.median(count / turn[number].wall for turn in turns)
+        cpu = statistics.median(turn[number].cpu for turn in turns) / count * 1e6
+        say(f"conditional updates, {what}: refold's rate over wrk's", f"{rate / ceiling:.2f}", ">= 0.9")
+        say("  client CPU an updated item: boto3's over refold's", f"{peer['client_cpu_us_per_item'] / cpu:.1f}", ">= 25")
     bench.drop_table(name)
 
 
