@@ -1,5 +1,6 @@
 #include "migrate/runner_effect.h"
 
+#include "engine/base/buffer.h"
 #include "engine/item/key.h"
 
 #include <string.h>
@@ -300,4 +301,51 @@ bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_it
     }
     struct verdicts_here here = verdicts_on(&meeting);
     return obey(&meeting, here, out, err) && add_writes(&meeting, here, out, err);
+}
+
+/* ---------------------------------------------------------------- look-ups of many items */
+
+struct wanted {
+    struct arena *arena;
+    struct buffer keys; /* struct key */
+};
+
+static bool note_wanted(void *context, const struct key *key, struct arena *arena,
+                        struct value *out, struct error *err)
+{
+    (void)arena;
+    (void)err;
+    struct wanted *wanted = context;
+    struct key copy = key_copy(key, wanted->arena);
+    buffer_add(&wanted->keys, (struct str){(const char *)&copy, sizeof copy});
+    *out = (struct value){NULL, 0};
+    return true;
+}
+
+/* The pass is put through as if nothing were found: what comes of it is dropped. A key that only a
+ * found value leads to is read when it is asked for. */
+bool runner_look_ahead(const struct runner_meeter *meeter, const struct page *page,
+                       struct error *err)
+{
+    const struct runner_rules *rules = meeter->rules;
+    if (!rules->facts->looks_up || !store_gets_are_slow(meeter->reader->store)) {
+        return true;
+    }
+    struct wanted wanted = {.arena = arena_new()};
+    struct arena *scratch = arena_new();
+    bool ok = true;
+    for (size_t i = 0; ok && i < page->count; i++) {
+        struct pass_result dropped;
+        struct pass_input input = {
+            .item = page->items[i].item, .lookup = note_wanted, .context = &wanted};
+        ok = pass_apply(rules->pass, &input, scratch, &dropped, err);
+        arena_reset(scratch);
+    }
+    size_t count = wanted.keys.len / sizeof(struct key);
+    const struct key *keys = (const struct key *)(const void *)wanted.keys.bytes;
+    ok = ok && store_expect(meeter->reader, (struct key_list){keys, count}, err);
+    buffer_free(&wanted.keys);
+    arena_free(scratch);
+    arena_free(wanted.arena);
+    return ok;
 }

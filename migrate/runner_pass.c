@@ -42,6 +42,11 @@ static bool meeter_open(void *context, struct store_reader *reader, void **out, 
     return true;
 }
 
+static bool look_ahead(void *worker, const struct page *page, struct error *err)
+{
+    return runner_look_ahead(worker, page, err);
+}
+
 static bool meet_item(void *worker, const struct stored_item *item, struct scan_result *out,
                       struct error *err)
 {
@@ -272,6 +277,7 @@ static bool scan(struct writing *writing, struct error *err)
                              .worker_open = meeter_open,
                              .worker_close = meeter_close,
                              .next = next_segment,
+                             .look_ahead = look_ahead,
                              .item = meet_item,
                              .page = take_page,
                              .not_applied = take_back};

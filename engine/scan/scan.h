@@ -89,6 +89,10 @@ struct scan_task {
      * cursor stays as it is until the scan ends. NULL: all segments, each from its start. */
     bool (*next)(void *context, struct scan_turn *out, struct error *err);
 
+    /* Any thread, each with its own worker: the items that it is going to meet. NULL: it need not
+     * know. */
+    bool (*look_ahead)(void *worker, const struct page *page, struct error *err);
+
     /* Any thread, each with its own worker. A write of the item at hand is complete with kind, key,
      * item and stamp: its `before` is filled in, and every write gets its undo record from `before`
      * (of a PUT: what it overwrites, or missing) and `item`. What a MOVE overwrites has a DELETE of

@@ -117,7 +117,8 @@ bool scan_worker_read(struct scan_worker *worker, struct str cursor, struct page
                          &page, err)) {
         return false;
     }
-    bool ok = true;
+    const struct scan_task *task = worker->task;
+    bool ok = task->look_ahead == NULL || task->look_ahead(worker->own, &page, err);
     for (size_t i = 0; ok && i < page.count; i++) {
         ok = meet(worker, &page.items[i], batch, err);
     }

@@ -51,6 +51,11 @@ bool store_get(struct store_reader *reader, struct key_list keys, struct arena *
     return reader->store->ops->get(reader, keys, arena, out, err);
 }
 
+bool store_expect(struct store_reader *reader, struct key_list keys, struct error *err)
+{
+    return keys.count == 0 || reader->store->ops->expect(reader, keys, err);
+}
+
 bool store_commit(struct store *store, struct batch *batch, struct error *err)
 {
     return store->ops->commit(store, batch, err);

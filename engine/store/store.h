@@ -257,6 +257,7 @@ struct store_ops {
     void (*release)(struct store_reader *reader);
     bool (*get)(struct store_reader *reader, struct key_list keys, struct arena *arena,
                 struct stored_item *out, struct error *err);
+    bool (*expect)(struct store_reader *reader, struct key_list keys, struct error *err);
     bool (*commit)(struct store *store, struct batch *batch, struct error *err);
     bool (*flush)(struct store *store, struct error *err);
     bool (*index_create)(struct store *store, const struct index_desc *index, struct error *err);
@@ -356,6 +357,15 @@ void store_release(struct store_reader *reader);
  * none. Does not invalidate the page at hand. */
 MUST_CHECK bool store_get(struct store_reader *reader, struct key_list keys, struct arena *arena,
                           struct stored_item *out, struct error *err);
+
+/* Whether a get is so slow that many are better made together, by store_expect(): it reads what
+ * store_get() is going to be asked for, until the next page is read or released. Copies the keys.
+ */
+static inline bool store_gets_are_slow(const struct store *store)
+{
+    return store->ops->expect != NULL;
+}
+MUST_CHECK bool store_expect(struct store_reader *reader, struct key_list keys, struct error *err);
 
 /* Applies a batch: each effect as a whole, in order; sets each effect's outcome; then the control
  * records. Embedded: data, index entries, counters, undo and controls become durable together, at

@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from test_api_store import item, orders  # noqa: E402
+from test_api_store import LOOKUP, item, orders  # noqa: E402
 
 UPPER = {"steps": [{"name": "upper", "where": "SK = 'PROFILE'", "set": {"Upper": "${upper(Name)}"}}]}
 
@@ -282,6 +282,17 @@ class Push(unittest.TestCase):
         self.plan(1, UPPER)
         self.assertEqual(self.apply(None, "--segments", "1"), self.apply_embedded())
         self.assertEqual([scan["Limit"] for scan in self.of("Scan")], [1000, 2000, 4000])
+
+    def test_look_ups_of_a_page_go_together(self):
+        """Each key once: 120 orders look up 30 profiles, of which two are not there."""
+        self.load(one for one in orders(30) if one["SK"]["S"] != "PROFILE" or one["PK"]["S"] not in ("CUSTOMER#3", "CUSTOMER#9"))
+        self.plan(1, LOOKUP)
+        said = [report.splitlines()[:3] for report in (self.apply(None, "--segments", "1", expect=3), self.apply_embedded(expect=3))]
+        self.assertEqual(*said)
+        self.assertRegex(said[0][2], r"names +120 +112 +0 +0 +8")
+        self.assert_same()
+        asked = [len(one["Keys"]) for request in self.of("BatchGetItem") for one in request["RequestItems"].values()]
+        self.assertEqual(asked, [30])
 
     def test_a_foreign_item_is_seen_through_a_filter(self):
         self.load(orders(3), self.table)

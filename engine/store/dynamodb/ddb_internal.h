@@ -80,6 +80,7 @@ struct ddb_reader {
     struct stored_item *items;
     size_t capacity;
     struct buffer cursor;
+    struct expected *expected; /* NULL: nothing is */
     size_t page_items; /* that the next page looks at, where the caller has no wish */
     struct composer composer;
     struct arena *table_arena;
@@ -247,6 +248,9 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
 void ddb_release(struct store_reader *base);
 bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
              struct stored_item *out, struct error *err);
+bool ddb_expect(struct store_reader *base, struct key_list keys, struct error *err);
+/* Forgets what was read for it. */
+void expected_drop(struct ddb_reader *reader);
 bool ddb_query(struct store_reader *base, const struct query *query, struct page *out,
                struct error *err);
 bool ddb_commit(struct store *base, struct batch *batch, struct error *err);

@@ -31,6 +31,7 @@ bool ddb_reader_open(struct store *base, struct store_reader **out, struct error
 void ddb_reader_close(struct store_reader *base)
 {
     struct ddb_reader *reader = ddb_reader_of(base);
+    expected_drop(reader);
     ddb_client_close(reader->client);
     undo_index_free(reader->undo);
     arena_free(reader->arena);
@@ -44,7 +45,9 @@ void ddb_reader_close(struct store_reader *base)
 
 void ddb_release(struct store_reader *base)
 {
-    arena_reset(ddb_reader_of(base)->arena);
+    struct ddb_reader *reader = ddb_reader_of(base);
+    arena_reset(reader->arena);
+    expected_drop(reader);
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -198,7 +201,7 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
         return true;
     }
     const struct json *reply = NULL;
-    arena_reset(reader->arena);
+    ddb_release(base);
     arena_reset(reader->scratch);
     if (!compose_scan(reader, from, err)) {
         return false;
@@ -217,18 +220,4 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
     }
     *out = page;
     return true;
-}
-
-bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *arena,
-             struct stored_item *out, struct error *err)
-{
-    struct ddb_asking asking = {ddb_of(base->store), ddb_reader_of(base)->client, arena};
-    struct arena *scratch = arena_new();
-    struct value *items = arena_alloc(scratch, (keys.count + 1) * sizeof *items);
-    bool ok = get_items(&asking, keys, items, err);
-    for (size_t i = 0; ok && i < keys.count; i++) {
-        out[i] = (struct stored_item){.item = items[i]};
-    }
-    arena_free(scratch);
-    return ok;
 }

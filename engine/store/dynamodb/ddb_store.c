@@ -117,6 +117,7 @@ static const struct store_ops ops = {
     .query = ddb_query,
     .release = ddb_release,
     .get = ddb_get,
+    .expect = ddb_expect,
     .commit = ddb_commit,
     .flush = ddb_flush,
     .index_create = ddb_index_create,
