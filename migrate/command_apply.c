@@ -202,11 +202,7 @@ static bool apply(struct runner_session *session, struct error *err)
 
 static bool check_options(const struct invocation *invocation, struct error *err)
 {
-    bool sweeps = invocation_flag(invocation, "sweep");
-    if (sweeps && invocation_flag(invocation, "dry-run")) {
-        return error_set(err, ERROR_USAGE, "--sweep and --dry-run do not go together");
-    }
-    return sweeps || invocation_text(invocation, "from") == NULL ||
+    return invocation_flag(invocation, "sweep") || invocation_text(invocation, "from") == NULL ||
            error_set(err, ERROR_USAGE, "--from needs --sweep");
 }
 
@@ -247,7 +243,8 @@ const struct command command_apply = {
         "they created or put back where the pass had been, round by round until one writes\n"
         "nothing. Run it once they write as the plan wants. Where several plans were applied\n"
         "meanwhile, --from names the first; a plan that a later one has overruled is no\n"
-        "candidate, as it would undo that at first.\n"
+        "candidate, as it would undo that at first. With --dry-run it says what it would write\n"
+        "(exit 4): so one sees that a finished plan has met every item.\n"
         "\n"
         "Reads of a table on a server are consistent. With --no-consistent-read the first pass\n"
         "reads at half the price what may be a moment old. Nothing is overwritten by that, as\n"

@@ -4,6 +4,7 @@
 #include "migrate/runner.h"
 #include "migrate/runner_compile.h"
 #include "migrate/runner_report.h"
+#include "migrate/sweep_look.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,8 +52,14 @@ static void report_plan(struct invocation *invocation, const struct runner_swept
     struct arena *arena = invocation->arena;
     struct str name = runner_report_name(record->version, record->name, arena);
     struct str written = report_count(arena, swept->written);
-    (void)fprintf(invocation->out, "%.*s: swept, %.*s written in %" PRIu64 " round%s\n",
-                  STR_ARG(name), STR_ARG(written), swept->rounds, swept->rounds == 1 ? "" : "s");
+    if (swept->rounds == 0) {
+        (void)fprintf(invocation->out, "%.*s: a sweep would write %.*s\n", STR_ARG(name),
+                      STR_ARG(written));
+    } else {
+        (void)fprintf(invocation->out, "%.*s: swept, %.*s written in %" PRIu64 " round%s\n",
+                      STR_ARG(name), STR_ARG(written), swept->rounds,
+                      swept->rounds == 1 ? "" : "s");
+    }
     runner_report_faults(invocation, record->faults, record->fault_count,
                          runner_report_failed(record->steps, record->step_count));
 }
@@ -71,9 +78,14 @@ static bool sweep_plan(struct runner_session *session, const struct plan *plan, 
     struct compile_target target = {ledger_find(&session->ledger, plan->version), session->table};
     struct compiled_stages stages;
     struct runner_swept swept;
+    bool dry = invocation_flag(session->invocation, "dry-run");
     if (!runner_compile(&plan->steps, &target, session->arena, &stages, err) ||
-        !runner_sweep(session, plan, &stages, &swept, err)) {
+        !(dry ? sweep_look(session, plan, &stages, &swept, err)
+              : runner_sweep(session, plan, &stages, &swept, err))) {
         return false;
+    }
+    if (dry && swept.written > 0) {
+        session->invocation->exit_status = error_exit_status(ERROR_PENDING);
     }
     if (runner_report_failed(swept.record.steps, swept.record.step_count) > 0) {
         session->invocation->exit_status = error_exit_status(ERROR_ITEM);
@@ -92,7 +104,8 @@ static bool sweep_all(struct runner_session *session, const struct plan_list *pl
                       cJSON *list, struct error *err)
 {
     size_t swept = 0;
-    for (size_t i = 0; i < plans->count && session->invocation->exit_status == 0; i++) {
+    int failed = error_exit_status(ERROR_ITEM);
+    for (size_t i = 0; i < plans->count && session->invocation->exit_status != failed; i++) {
         const struct plan *plan = plans->plans[i];
         const struct ledger_record *record = ledger_find(&session->ledger, plan->version);
         if (plan->version < first || record == NULL || record->state != RUN_APPLIED) {

@@ -176,8 +176,12 @@ class Scans(Case):
             self.apply(self.through(stub), "--segments", "8", "--workers", "1")
             left = len(self.raw())
             self.assertGreater(left, 0)
+        out, _ = self.apply(self.table, "--sweep", "--dry-run", expect=4)
+        self.assertIn(f"a sweep would write {left}\n", out)
+        with self.stub(by_row) as stub:
             out, _ = self.apply(self.through(stub), "--sweep")
         self.assertIn(f"swept, {left} written", out)
+        self.assertIn("a sweep would write 0", self.apply(self.table, "--sweep", "--dry-run")[0])
         self.assertEqual(self.raw(), {})
 
 
