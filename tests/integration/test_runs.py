@@ -563,7 +563,13 @@ class Sweep(Runs):
         self.command("apply")
         self.load(orders(2, start=4))
         self.assertIn("nothing to do", self.command("apply")[0])
+        before = refold.export(self.table)
+        out, _ = self.command("apply", "--sweep", "--from", "1", "--dry-run", expect=4)
+        self.assertIn("0001 plan: a sweep would write 36", out)
+        self.assertIn("0002 plan: a sweep would write 2", out)
+        self.assertEqual(refold.export(self.table), before)
         self.assertIn("0002 plan: swept, 2 written in 2 rounds", self.command("apply", "--sweep")[0])
+        self.assertIn("0002 plan: a sweep would write 0", self.command("apply", "--sweep", "--dry-run")[0])
         out, _ = self.command("apply", "--sweep", "--from", "1")
         self.assertIn("0001 plan: swept, 36 written in 2 rounds", out)
         self.assertIn("0002 plan: swept, 0 written in 1 round", out)
@@ -583,7 +589,7 @@ class Sweep(Runs):
         self.plan(1, {"steps": [{"where": "attribute_type(Total, 'S')", "set": {"Total": {"N": "${Total}"}}}]})
         self.command("apply", expect=3)
         self.assertIn("not applied to its end", self.command("apply", "--sweep", expect=2)[1])
-        self.assertIn("do not go together", self.command("apply", "--sweep", "--dry-run", expect=2)[1])
+        self.assertIn("not applied to its end", self.command("apply", "--sweep", "--dry-run", expect=2)[1])
         self.assertIn("--from needs --sweep", self.command("apply", "--from", "1", expect=2)[1])
 
 

@@ -164,11 +164,53 @@ static bool compose_scan(struct ddb_reader *reader, const struct page_place *fro
     return true;
 }
 
-/* A segment that begins with an item of another one is not read: the other reads the table. */
-static bool check_overlap(const struct ddb_store *store, struct segment segment, struct page *page,
+/* The key of a segment's first item now; *found is false where it has none. */
+static bool ask_first(struct ddb_reader *reader, struct segment segment, struct key *out,
+                      bool *found, struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    struct composer *composer = &reader->composer;
+    struct arena *arena = reader->scratch;
+    const struct json *reply = NULL;
+    struct value item;
+    compose_begin(composer, store->target.table);
+    compose_raw(composer, "ConsistentRead", STR("true"));
+    compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
+    compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
+    compose_raw(composer, "Limit", STR("1"));
+    struct ddb_request request = {.operation = "Scan", .body = compose_end(composer, arena)};
+    struct ddb_asking asking = {store, reader->client, arena};
+    if (!answer_calls(&asking, &request, 1, err) ||
+        !answer_expect(store, &request, arena, &reply, err)) {
+        return false;
+    }
+    const struct json *items = answer_list(reply, "Items");
+    *found = items->count > 0;
+    return !*found || (answer_element(&items->items[0], arena, &item, err) &&
+                       key_of_item(&store->table.desc.keys, item, out, err));
+}
+
+/* The first segment and the last begin with one item only where all are the same. */
+static bool is_ignored(struct ddb_reader *reader, uint32_t total, bool *out, struct error *err)
+{
+    struct key keys[2];
+    bool found[2] = {false, false};
+    if (!ask_first(reader, (struct segment){0, total}, &keys[0], &found[0], err) ||
+        !ask_first(reader, (struct segment){total - 1, total}, &keys[1], &found[1], err)) {
+        return false;
+    }
+    *out = found[0] && found[1] && key_equal(&keys[0], &keys[1]);
+    return true;
+}
+
+/* Where the server gives every segment the whole table, only one of them is read. */
+static bool check_overlap(struct ddb_reader *reader, struct segment segment, struct page *page,
                           struct error *err)
 {
+    const struct ddb_store *store = ddb_of(reader->base.store);
     struct key first;
+    bool ignored = false;
+    bool news = false;
     if (page->count == 0) {
         return true;
     }
@@ -176,10 +218,16 @@ static bool check_overlap(const struct ddb_store *store, struct segment segment,
         return false;
     }
     enum ddb_segment_use use = ddb_segments_first(store->segments, segment, &first);
-    if (use == DDB_SEGMENT_OVERLAPS) {
+    if (use == DDB_SEGMENT_OVERLAPS && !is_ignored(reader, segment.total, &ignored, err)) {
+        return false;
+    }
+    if (ignored) {
+        use = ddb_segments_ignored(store->segments, segment, &first, &news);
+    }
+    if (news) {
         ddb_say(store, "the server gives every segment the whole table: it is read as one");
     }
-    if (use != DDB_SEGMENT_READ) {
+    if (use == DDB_SEGMENT_IDLE) {
         *page = (struct page){.last = true};
     }
     return true;
@@ -215,7 +263,7 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
         !answer_expect(store, &request, reader->scratch, &reply, err) ||
         !take_items(reader, reply, &page, err) ||
         !take_cursor(reader, reply, from->cursor, &page, err) ||
-        (is_start(from) && !check_overlap(store, from->segment, &page, err))) {
+        (is_start(from) && !check_overlap(reader, from->segment, &page, err))) {
         return false;
     }
     *out = page;

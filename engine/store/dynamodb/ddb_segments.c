@@ -43,13 +43,19 @@ static void expect_total(struct ddb_segments *segments, uint32_t total)
     }
 }
 
+/* The caller holds the lock. */
+static enum ddb_segment_use use_of(const struct ddb_segments *segments, uint32_t index)
+{
+    return segments->ignored && segments->reader != index ? DDB_SEGMENT_IDLE : DDB_SEGMENT_READ;
+}
+
 enum ddb_segment_use ddb_segments_begin(struct ddb_segments *segments, struct segment segment)
 {
     (void)pthread_mutex_lock(&segments->lock);
     expect_total(segments, segment.total);
-    bool idle = segments->ignored && segment.index != segments->reader;
+    enum ddb_segment_use use = use_of(segments, segment.index);
     (void)pthread_mutex_unlock(&segments->lock);
-    return idle ? DDB_SEGMENT_IDLE : DDB_SEGMENT_READ;
+    return use;
 }
 
 static uint64_t hash_of(const struct key *key)
@@ -77,18 +83,29 @@ enum ddb_segment_use ddb_segments_first(struct ddb_segments *segments, struct se
     uint64_t hash = hash_of(first);
     (void)pthread_mutex_lock(&segments->lock);
     expect_total(segments, segment.total);
-    bool known = segments->ignored;
-    uint32_t other = find_other(segments, segment.index, hash);
-    if (!known && other < segments->total) {
-        segments->ignored = true;
-        segments->reader = other;
+    enum ddb_segment_use use = use_of(segments, segment.index);
+    if (!segments->ignored && find_other(segments, segment.index, hash) < segment.total) {
+        use = DDB_SEGMENT_OVERLAPS;
     } else {
         segments->firsts[segment.index] = hash;
     }
-    bool reads = !segments->ignored || segments->reader == segment.index;
     (void)pthread_mutex_unlock(&segments->lock);
-    if (reads) {
-        return DDB_SEGMENT_READ;
+    return use;
+}
+
+enum ddb_segment_use ddb_segments_ignored(struct ddb_segments *segments, struct segment segment,
+                                          const struct key *first, bool *news)
+{
+    uint64_t hash = hash_of(first);
+    (void)pthread_mutex_lock(&segments->lock);
+    expect_total(segments, segment.total);
+    uint32_t other = find_other(segments, segment.index, hash);
+    *news = !segments->ignored && other < segment.total;
+    if (*news) {
+        segments->ignored = true;
+        segments->reader = other;
     }
-    return known ? DDB_SEGMENT_IDLE : DDB_SEGMENT_OVERLAPS;
+    enum ddb_segment_use use = use_of(segments, segment.index);
+    (void)pthread_mutex_unlock(&segments->lock);
+    return use;
 }

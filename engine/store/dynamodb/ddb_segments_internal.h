@@ -13,7 +13,7 @@ void ddb_segments_free(struct ddb_segments *segments); /* NULL is fine */
 
 enum ddb_segment_use {
     DDB_SEGMENT_READ,
-    DDB_SEGMENT_OVERLAPS, /* found out by this call: begins with an item of another segment */
+    DDB_SEGMENT_OVERLAPS, /* begins with an item of another segment: to be made sure of */
     DDB_SEGMENT_IDLE      /* known already: another reads the whole table */
 };
 
@@ -21,8 +21,14 @@ enum ddb_segment_use {
 enum ddb_segment_use ddb_segments_begin(struct ddb_segments *segments, struct segment segment);
 
 /* Any thread: with the key of the first item of a segment, before anything becomes of it. An item
- * lies in one segment only, at all times. */
+ * lies in one segment only, at all times; but servers that cut a table by the number of rows move
+ * it into another when rows go. */
 enum ddb_segment_use ddb_segments_first(struct ddb_segments *segments, struct segment segment,
                                         const struct key *first);
+
+/* Any thread: it is sure now. Says how the segment that overlaps is to be used; *news where nobody
+ * was sure before. */
+enum ddb_segment_use ddb_segments_ignored(struct ddb_segments *segments, struct segment segment,
+                                          const struct key *first, bool *news);
 
 #endif

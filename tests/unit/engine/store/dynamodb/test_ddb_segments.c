@@ -16,25 +16,34 @@ static const struct row {
         uint32_t total;
         const char *first; /* NULL: only begins */
         enum ddb_segment_use use;
+        bool sure; /* that it overlaps */
     } looks[LOOKS_MAX];
 } rows[] = {
     {"segments of their own are read, pass after pass",
      4,
-     {{0, 4, "a", DDB_SEGMENT_READ},
-      {1, 4, "b", DDB_SEGMENT_READ},
-      {0, 4, "a", DDB_SEGMENT_READ},
-      {1, 4, NULL, DDB_SEGMENT_READ}}},
+     {{0, 4, "a", DDB_SEGMENT_READ, false},
+      {1, 4, "b", DDB_SEGMENT_READ, false},
+      {0, 4, "a", DDB_SEGMENT_READ, false},
+      {1, 4, NULL, DDB_SEGMENT_READ, false}}},
     {"one that begins like another overlaps, and the rest are idle",
      6,
-     {{2, 4, "a", DDB_SEGMENT_READ},
-      {0, 4, "a", DDB_SEGMENT_OVERLAPS},
-      {1, 4, NULL, DDB_SEGMENT_IDLE},
-      {3, 4, "b", DDB_SEGMENT_IDLE},
-      {2, 4, NULL, DDB_SEGMENT_READ},
-      {2, 4, "b", DDB_SEGMENT_READ}}},
+     {{2, 4, "a", DDB_SEGMENT_READ, false},
+      {0, 4, "a", DDB_SEGMENT_OVERLAPS, true},
+      {1, 4, NULL, DDB_SEGMENT_IDLE, false},
+      {3, 4, "b", DDB_SEGMENT_IDLE, false},
+      {2, 4, NULL, DDB_SEGMENT_READ, false},
+      {2, 4, "b", DDB_SEGMENT_READ, false}}},
+    {"nothing follows from one that only seems to overlap",
+     4,
+     {{2, 4, "a", DDB_SEGMENT_READ, false},
+      {0, 4, "a", DDB_SEGMENT_OVERLAPS, false},
+      {1, 4, NULL, DDB_SEGMENT_READ, false},
+      {3, 4, "b", DDB_SEGMENT_READ, false}}},
     {"another number of segments is another division",
      3,
-     {{0, 4, "a", DDB_SEGMENT_READ}, {1, 8, "a", DDB_SEGMENT_READ}, {0, 8, "b", DDB_SEGMENT_READ}}},
+     {{0, 4, "a", DDB_SEGMENT_READ, false},
+      {1, 8, "a", DDB_SEGMENT_READ, false},
+      {0, 8, "b", DDB_SEGMENT_READ, false}}},
 };
 
 START_TEST(ddb_segments_follow_the_table)
@@ -52,6 +61,10 @@ START_TEST(ddb_segments_follow_the_table)
             struct str text = {look->first, 1};
             struct key key = {.parts = {value_string(arena, text)}, .count = 1};
             use = ddb_segments_first(segments, segment, &key);
+            bool news = false;
+            ck_assert(!look->sure ||
+                      ddb_segments_ignored(segments, segment, &key, &news) == DDB_SEGMENT_IDLE);
+            ck_assert(news == look->sure);
         }
         ck_assert_msg(use == look->use, "%s: look %zu", row->says, i);
     }
