@@ -181,7 +181,7 @@ def imports(bench):
 
 def memory(bench):
     """Small items make the most of a page of 1 MB."""
-    for what, count, how in (("small items", bench.options.items * 2, {"hot": True}), ("8 KB items", 12000, {"filler": 8000})):
+    for what, count, how in (("small items", bench.options.items, {"hot": True}), ("8 KB items", 12000, {"filler": 8000})):
         name = bench.orders(count, **how)
         used = bench.apply(name, "--segments", "256", "--workers", "8")
         say(f"peak memory, 256 segments, {what}", f"{used.peak_bytes / 2**20:.0f} MiB", "<= 64 MiB")
@@ -242,7 +242,7 @@ PARTS = {"updates": updates, "imports": imports, "memory": memory, "hot": hot, "
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", default=os.path.join(ROOT, "..", "shared", "peers"))
-    parser.add_argument("--items", type=int, default=30_000)
+    parser.add_argument("--items", type=int, default=60_000)
     parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; all by default")
     options = parser.parse_args()
     os.environ.update(ddb_servers.ENVIRONMENT)
