@@ -166,7 +166,7 @@ class Indexes(Case):
 
     def test_an_index_has_the_throughput_of_its_table(self):
         throughput = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 5}
-        self.server.call("CreateTable", {
+        self.server.create({
             "TableName": self.name, "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
             "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
             "ProvisionedThroughput": throughput})

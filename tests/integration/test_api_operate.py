@@ -113,7 +113,7 @@ class Operate(unittest.TestCase):
         if units is not None:
             throughput = {"ProvisionedThroughput": {"ReadCapacityUnits": units[0], "WriteCapacityUnits": units[1]}}
             billing = throughput, throughput
-        self.server.call("CreateTable", {
+        self.server.create({
             "TableName": self.name, "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
             "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in (("PK", "S"), ("SK", "S"), ("N", "N"))],
             "GlobalSecondaryIndexes": [{"IndexName": "ByN", "KeySchema": [{"AttributeName": "N", "KeyType": "HASH"}],

@@ -243,7 +243,7 @@ class Share(unittest.TestCase):
         name = f"{self.name}Numbers"
         made = {"TableName": name, "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
                 "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}]}
-        self.server.call("CreateTable", made)
+        self.server.create(made)
         self.server.call("PutItem", {"TableName": name, "Item": {"Id": {"N": "1"}}})
         plans = self.plans_folder("numbers", {"steps": [{"where": "Id = 1", "set": {"Seen": True}}]})
 

@@ -85,13 +85,17 @@ class Server:
             raise RuntimeError(f"{operation}: {content}")
         return content
 
+    def create(self, body):
+        """CreateTable, to its end."""
+        self.call("CreateTable", body)
+        while self.call("DescribeTable", {"TableName": body["TableName"]})["Table"]["TableStatus"] != "ACTIVE":
+            time.sleep(0.01)
+
     def make_table(self, name):
         """An empty table with PK and SK, both texts."""
-        self.call("CreateTable", {"TableName": name, "BillingMode": "PAY_PER_REQUEST",
-                                  "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in ("PK", "SK")],
-                                  "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
-        while self.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] != "ACTIVE":
-            time.sleep(0.01)
+        self.create({"TableName": name, "BillingMode": "PAY_PER_REQUEST",
+                     "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in ("PK", "SK")],
+                     "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]})
 
     def items(self, name):
         """All that lies in the table, control records too, in DynamoDB JSON."""
