@@ -37,7 +37,9 @@ void compose_begin(struct composer *composer, struct str table)
 
 static void add_name(struct composer *composer, const char *name)
 {
-    buffer_format(&composer->body, "%s\"%s\":", composer->has_members ? "," : "", name);
+    buffer_add(&composer->body, composer->has_members ? STR(",\"") : STR("\""));
+    buffer_add(&composer->body, (struct str){name, strlen(name)});
+    buffer_add(&composer->body, STR("\":"));
     composer->has_members = true;
 }
 
@@ -96,10 +98,31 @@ void compose_item(struct composer *composer, const char *name, struct value item
 
 /* ---------------------------------------------------------------- placeholders */
 
+/* "#3", ":12". Of every request there are many, so they are not made by printf. */
+static void add_placeholder(struct buffer *out, char sign, unsigned number)
+{
+    char text[16];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text[--at] = sign;
+    buffer_add(out, (struct str){text + at, sizeof text - at});
+}
+
+/* A member that is named by a placeholder, up to its value. */
+static void add_member(struct buffer *out, char sign, unsigned number)
+{
+    buffer_add(out, number == 0 ? STR("\"") : STR(",\""));
+    add_placeholder(out, sign, number);
+    buffer_add(out, STR("\":"));
+}
+
 unsigned compose_name(struct composer *composer, struct str name)
 {
     unsigned number = composer->name_count++;
-    buffer_format(&composer->names, "%s\"#%u\":", number == 0 ? "" : ",", number);
+    add_member(&composer->names, '#', number);
     size_t at = composer->names.len;
     json_write_string(&composer->names, name);
     if (number < PLACEHOLDERS_MAX) {
@@ -111,7 +134,7 @@ unsigned compose_name(struct composer *composer, struct str name)
 unsigned compose_value(struct composer *composer, struct value value)
 {
     unsigned number = composer->value_count++;
-    buffer_format(&composer->values, "%s\":%u\":", number == 0 ? "" : ",", number);
+    add_member(&composer->values, ':', number);
     size_t at = composer->values.len;
     item_json_write_value(value, &composer->values);
     if (number < PLACEHOLDERS_MAX) {
@@ -122,12 +145,12 @@ unsigned compose_value(struct composer *composer, struct value value)
 
 static void push_name(void *context, struct str name, struct buffer *out)
 {
-    buffer_format(out, "#%u", compose_name(context, name));
+    add_placeholder(out, '#', compose_name(context, name));
 }
 
 static void push_value(void *context, struct value value, struct buffer *out)
 {
-    buffer_format(out, ":%u", compose_value(context, value));
+    add_placeholder(out, ':', compose_value(context, value));
 }
 
 size_t compose_push(struct composer *composer, const struct expr *condition, struct buffer *out)
@@ -164,7 +187,10 @@ bool compose_value_of(const struct composer *composer, size_t number, struct str
 void compose_exists(struct composer *composer, const struct key_schema *keys, bool exists)
 {
     unsigned name = compose_name(composer, keys->partition[0].name);
-    buffer_format(&composer->condition, "attribute_%sexists(#%u)", exists ? "" : "not_", name);
+    buffer_add(&composer->condition,
+               exists ? STR("attribute_exists(") : STR("attribute_not_exists("));
+    add_placeholder(&composer->condition, '#', name);
+    buffer_add_char(&composer->condition, ')');
     composer->condition_operators++;
 }
 
@@ -179,14 +205,25 @@ static bool is_container(struct value value)
     return value_type(value) >= VALUE_SS;
 }
 
+/* "#3=:4": a term, or an assignment. */
+static void add_equal(struct buffer *out, unsigned name, unsigned value)
+{
+    add_placeholder(out, '#', name);
+    buffer_add_char(out, '=');
+    add_placeholder(out, ':', value);
+}
+
 /* One more term: the attribute is `value`, or is not there. */
 static void add_term(struct composer *composer, unsigned name, struct value value)
 {
+    struct buffer *out = &composer->condition;
+    buffer_add(out, STR(" AND "));
     if (value_is_missing(value)) {
-        buffer_format(&composer->condition, " AND attribute_not_exists(#%u)", name);
+        buffer_add(out, STR("attribute_not_exists("));
+        add_placeholder(out, '#', name);
+        buffer_add_char(out, ')');
     } else {
-        unsigned number = compose_value(composer, value);
-        buffer_format(&composer->condition, " AND #%u=:%u", name, number);
+        add_equal(out, name, compose_value(composer, value));
     }
     composer->condition_operators += 2;
 }
@@ -266,12 +303,11 @@ void compose_unchanged(struct composer *composer, const struct key_schema *keys,
 static void add_action(struct composer *composer, unsigned name, struct value value)
 {
     struct buffer *out = value_is_missing(value) ? &composer->remove : &composer->set;
-    const char *joint = out->len == 0 ? "" : ",";
+    buffer_add(out, out->len == 0 ? STR("") : STR(","));
     if (value_is_missing(value)) {
-        buffer_format(out, "%s#%u", joint, name);
+        add_placeholder(out, '#', name);
     } else {
-        unsigned number = compose_value(composer, value);
-        buffer_format(out, "%s#%u=:%u", joint, name, number);
+        add_equal(out, name, compose_value(composer, value));
     }
 }
 
