@@ -81,7 +81,7 @@ struct ddb_reader {
     size_t capacity;
     struct buffer cursor;
     struct expected *expected; /* NULL: nothing is */
-    size_t page_items; /* that the next page looks at, where the caller has no wish */
+    size_t page_items;         /* that the next page looks at, where the caller has no wish */
     struct composer composer;
     struct arena *table_arena;
     struct ddb_table table; /* for queries; described when first needed */
