@@ -233,8 +233,9 @@ static bool print_progress(const struct state *state, const struct plan_status *
     (void)fprintf(invocation->out, "\n%04" PRIu32 " is %s in stage %" PRIu32, status->version,
                   plan_state_name(status->state), record->stage + 1);
     if (record->segments > 0) {
-        (void)fprintf(invocation->out, ": %.*s items met, %zu of %" PRIu32 " segments",
-                      STR_ARG(count), done, record->segments);
+        size_t total = found.count > record->segments ? found.count : record->segments;
+        (void)fprintf(invocation->out, ": %.*s items met, %zu of %zu segments", STR_ARG(count),
+                      done, total);
     }
     (void)fputc('\n', invocation->out);
     return true;

@@ -27,11 +27,11 @@ static struct str record_name(const struct checkpoint_run *run, uint32_t segment
 
 /* ---------------------------------------------------------------- writing */
 
-static void add_cursor(cJSON *object, struct str cursor)
+static void add_key(cJSON *object, const char *name, struct str key)
 {
     struct buffer text = {0};
-    base64_write(cursor, &text);
-    ledger_json_add_text(object, "cursor", buffer_str(&text));
+    base64_write(key, &text);
+    ledger_json_add_text(object, name, buffer_str(&text));
     buffer_free(&text);
 }
 
@@ -47,7 +47,8 @@ struct control checkpoint_control(const struct checkpoint_run *run,
     (void)cJSON_AddNumberToObject(object, "segment", checkpoint->segment);
     ledger_json_add_text(object, "owner", checkpoint->owner);
     (void)cJSON_AddNumberToObject(object, "claim", (double)checkpoint->claim);
-    add_cursor(object, checkpoint->cursor);
+    add_key(object, "cursor", checkpoint->cursor);
+    add_key(object, "until", checkpoint->until);
     (void)cJSON_AddBoolToObject(object, "done", checkpoint->done);
     (void)cJSON_AddNumberToObject(object, "items", (double)checkpoint->items);
     ledger_json_add_usage(object, &checkpoint->used);
@@ -132,23 +133,30 @@ static bool read_counts(const cJSON *object, const struct checkpoint_run *run, s
     return true;
 }
 
-static bool read_place(const cJSON *object, struct arena *arena, struct checkpoint *out,
-                       struct error *err)
+static bool read_key(const cJSON *object, const char *name, struct arena *arena, struct str *out,
+                     struct error *err)
 {
-    struct str cursor;
-    ledger_json_usage(object, &out->used);
-    if (!ledger_json_text(object, "owner", arena, &out->owner, err) ||
-        !ledger_json_number(object, "claim", &out->claim, err) ||
-        !ledger_json_text(object, "cursor", arena, &cursor, err) ||
-        !ledger_json_bool(object, "done", &out->done, err) ||
-        !ledger_json_number(object, "items", &out->items, err)) {
+    struct str text;
+    if (!ledger_json_text(object, name, arena, &text, err)) {
         return false;
     }
-    if (!base64_read(cursor, arena, &out->cursor, err)) {
+    if (!base64_read(text, arena, out, err)) {
         err->code = ERROR_DAMAGED;
         return false;
     }
     return true;
+}
+
+static bool read_place(const cJSON *object, struct arena *arena, struct checkpoint *out,
+                       struct error *err)
+{
+    ledger_json_usage(object, &out->used);
+    return ledger_json_text(object, "owner", arena, &out->owner, err) &&
+           ledger_json_number(object, "claim", &out->claim, err) &&
+           ledger_json_bool(object, "done", &out->done, err) &&
+           ledger_json_number(object, "items", &out->items, err) &&
+           read_key(object, "cursor", arena, &out->cursor, err) &&
+           read_key(object, "until", arena, &out->until, err);
 }
 
 static bool read_segment(const cJSON *object, const struct checkpoint_run *run,
@@ -158,7 +166,7 @@ static bool read_segment(const cJSON *object, const struct checkpoint_run *run,
     if (!ledger_json_number(object, "segment", &segment, err)) {
         return false;
     }
-    if (segment >= run->segments) {
+    if (segment >= run->segments + CHECKPOINT_RANGES_MAX) {
         return error_set(err, ERROR_DAMAGED, "there is no segment %" PRIu64, segment);
     }
     out->segment = (uint32_t)segment;
@@ -196,6 +204,7 @@ static struct checkpoint begin(const struct checkpoint_run *run, uint32_t segmen
         .segment = segment,
         .owner = STR(""),
         .cursor = STR(""),
+        .until = STR(""),
         .counts = arena_zero(arena, (run->step_count + 1) * sizeof(struct step_counts))};
 }
 
@@ -207,7 +216,7 @@ bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *r
                             err)) {
         return false;
     }
-    for (uint32_t i = 0; i < run->segments; i++) {
+    for (uint32_t i = 0; i < run->segments + CHECKPOINT_RANGES_MAX; i++) {
         out[i] = begin(run, i, arena);
     }
     for (size_t i = 0; i < controls.count; i++) {

@@ -24,12 +24,16 @@ struct checkpoint_run {
     size_t step_count;
 };
 
+/* Ranges of collections that are read apart from their segments; they are numbered behind these. */
+enum { CHECKPOINT_RANGES_MAX = 256 };
+
 struct checkpoint {
     uint32_t segment;
     struct str record; /* as it was read; ptr NULL: there is none */
     struct str owner;  /* id of the process that took the segment; empty: nobody did */
     uint64_t claim;    /* how often it was taken: the last to take it may write it */
     struct str cursor; /* empty: the segment's start */
+    struct str until;  /* not empty: a range of a collection, which ends with this key */
     bool done;
     uint64_t items;             /* met so far */
     struct store_usage used;    /* capacity, by those who wrote it */
@@ -45,8 +49,9 @@ struct str checkpoint_prefix(uint32_t version, struct arena *arena);
 struct control checkpoint_control(const struct checkpoint_run *run,
                                   const struct checkpoint *checkpoint, struct arena *arena);
 
-/* Fills `out`, one for each of the run's segments; those without a record begin at their start.
- * ERROR_DAMAGED: a record cannot be read. ERROR_STORE: it belongs to another run. */
+/* Fills `out`, one for each of the run's segments and then CHECKPOINT_RANGES_MAX for ranges; what
+ * is without a record begins at its start. ERROR_DAMAGED: a record cannot be read. ERROR_STORE: it
+ * belongs to another run. */
 MUST_CHECK bool checkpoint_read(struct store_reader *reader, const struct checkpoint_run *run,
                                 struct arena *arena, struct checkpoint *out, struct error *err);
 

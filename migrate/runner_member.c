@@ -94,7 +94,7 @@ static bool is_any_free(const struct membership *membership, const struct ledger
         !store_members(reader, membership->arena, &members, err)) {
         return false;
     }
-    for (size_t i = 0; i < found.count && found.count == record->segments; i++) {
+    for (size_t i = 0; i < found.count && found.count >= record->segments; i++) {
         *out = *out || (!found.list[i].done && !lives(&members, found.list[i].owner));
     }
     return true;

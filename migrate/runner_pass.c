@@ -16,7 +16,7 @@ struct writing {
     const struct runner_pass *pass;
     struct arena *arena;
     struct runner_segments *segments;
-    struct buffer *cursors;      /* by segment: what the checkpoints' cursors point to */
+    struct buffer *places;       /* by segment: what the checkpoints' cursors point to */
     struct step_counts *sums;    /* by step: what was known at first, and what was met since */
     struct step_counts *pending; /* by step: corrections that no checkpoint holds yet */
     struct item_fault *pending_faults;
@@ -107,10 +107,14 @@ static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkp
 static void move_cursor(struct writing *writing, struct checkpoint *checkpoint,
                         const struct scan_page *page)
 {
-    struct buffer *cursor = &writing->cursors[page->segment];
-    cursor->len = 0;
-    buffer_add(cursor, page->cursor);
-    checkpoint->cursor = buffer_str(cursor);
+    struct buffer *place = &writing->places[page->segment];
+    size_t cut = page->cursor.len;
+    place->len = 0;
+    buffer_add(place, page->cursor);
+    buffer_add(place, page->until);
+    struct str both = buffer_str(place);
+    checkpoint->cursor = (struct str){both.ptr, cut};
+    checkpoint->until = (struct str){both.ptr + cut, both.len - cut};
     checkpoint->done = page->last;
 }
 
@@ -214,12 +218,18 @@ static bool next_segment(void *context, struct scan_turn *out, struct error *err
     return runner_segments_next(writing->segments, out, err);
 }
 
+static bool advance(void *context, struct scan_turn *turn, struct error *err)
+{
+    struct writing *writing = context;
+    return runner_segments_advance(writing->segments, turn, err);
+}
+
 /* What all checkpoints count. */
 static void sum_up(struct writing *writing)
 {
     writing->items = 0;
     memset(writing->sums, 0, step_count(writing) * sizeof *writing->sums);
-    for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
+    for (uint32_t i = 0; i < runner_segments_count(writing->segments); i++) {
         const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
         writing->items += checkpoint->items;
         for (size_t step = 0; step < step_count(writing); step++) {
@@ -242,7 +252,7 @@ static void settle(struct writing *writing)
     if (pass->rules->verdicts != NULL) {
         runner_tally_settle(pass->rules->verdicts, step_count(writing), pass->steps);
     }
-    for (uint32_t i = 0; i < pass->run.segments; i++) {
+    for (uint32_t i = 0; i < runner_segments_count(writing->segments); i++) {
         const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
         pass->used->read_units += checkpoint->used.read_units;
         pass->used->write_units += checkpoint->used.write_units;
@@ -278,6 +288,7 @@ static bool scan(struct writing *writing, struct error *err)
                              .worker_close = meeter_close,
                              .next = next_segment,
                              .look_ahead = look_ahead,
+                             .advance = advance,
                              .item = meet_item,
                              .page = take_page,
                              .not_applied = take_back};
@@ -291,10 +302,10 @@ static bool scan(struct writing *writing, struct error *err)
 
 static void open_writing(struct writing *writing, const struct runner_pass *pass)
 {
-    uint32_t segments = pass->run.segments;
+    size_t numbers = (size_t)pass->run.segments + CHECKPOINT_RANGES_MAX;
     size_t steps = pass->run.step_count;
     *writing = (struct writing){.pass = pass, .arena = arena_new()};
-    writing->cursors = arena_zero(writing->arena, segments * sizeof *writing->cursors);
+    writing->places = arena_zero(writing->arena, numbers * sizeof *writing->places);
     writing->sums = arena_zero(writing->arena, steps * sizeof *writing->sums);
     writing->pending = arena_zero(writing->arena, steps * sizeof *writing->pending);
     writing->pending_faults =
@@ -303,8 +314,8 @@ static void open_writing(struct writing *writing, const struct runner_pass *pass
 
 static void close_writing(struct writing *writing)
 {
-    for (uint32_t i = 0; i < writing->pass->run.segments; i++) {
-        buffer_free(&writing->cursors[i]);
+    for (size_t i = 0; i < (size_t)writing->pass->run.segments + CHECKPOINT_RANGES_MAX; i++) {
+        buffer_free(&writing->places[i]);
     }
     runner_segments_close(writing->segments);
     arena_free(writing->arena);

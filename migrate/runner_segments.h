@@ -31,8 +31,16 @@ bool runner_segments_left(const struct runner_segments *segments);
 MUST_CHECK bool runner_segments_next(struct runner_segments *segments, struct scan_turn *out,
                                      struct error *err);
 
-/* The checkpoint of a segment, with room for LEDGER_FAULTS_MAX faults; the committer's while its
- * segment is being read. After the scan all of them are as they were last seen. */
+/* A worker's thread; see scan_task.advance. The rest of a collection that has filled page after
+ * page becomes ranges, which are taken as segments are: the segment goes on behind it. */
+MUST_CHECK bool runner_segments_advance(struct runner_segments *segments, struct scan_turn *turn,
+                                        struct error *err);
+
+/* Numbers of segments and ranges are below this. */
+uint32_t runner_segments_count(const struct runner_segments *segments);
+
+/* The checkpoint of a segment or range, with room for LEDGER_FAULTS_MAX faults; the committer's
+ * while its segment is being read. After the scan all of them are as they were last seen. */
 struct checkpoint *runner_segments_at(struct runner_segments *segments, uint32_t segment);
 
 #endif

@@ -31,6 +31,7 @@ void page_batch_reset(struct page_batch *batch)
     arena_reset(batch->arena);
     memset(batch->tally, 0, batch->tally_bytes);
     batch->cursor = STR("");
+    batch->until = STR("");
     batch->last = false;
     batch->items = 0;
     batch->count = 0;

@@ -17,6 +17,7 @@ struct page_batch {
     struct arena *arena; /* owns all but the arrays */
     uint32_t segment;
     struct str cursor;
+    struct str until;
     bool last;
     size_t items;
     void *tally;

@@ -48,6 +48,7 @@ struct scan_result {
 struct scan_page {
     uint32_t segment;
     struct str cursor; /* where the segment goes on behind this page */
+    struct str until;  /* as its turn had it */
     bool last;         /* the segment ends with it */
     size_t items;      /* that were met, each the first time */
     const void *tally;
@@ -58,9 +59,11 @@ struct scan_page {
 /* What a worker is to read. */
 struct scan_turn {
     const atomic_bool *halted; /* in: is set once the scan has failed, and nobody is to wait more */
-    bool none;                 /* nothing is left to read */
+    bool none; /* in: the worker has read nothing before; out: nothing is left to read */
     uint32_t segment;
     struct str cursor; /* where the segment goes on; empty: its start */
+    struct str until;  /* not empty: a range of the cursor's collection, which ends with this key;
+                          its number is none of the segments' */
 };
 
 struct scan_checkpoint {
@@ -92,6 +95,10 @@ struct scan_task {
     /* Any thread, each with its own worker: the items that it is going to meet. NULL: it need not
      * know. */
     bool (*look_ahead)(void *worker, const struct page *page, struct error *err);
+    /* The worker's thread, after a page that is not the turn's last: it may move the cursor on, or
+     * draw nearer where the turn ends. What it sets, stays until the scan ends. NULL: it does not.
+     */
+    bool (*advance)(void *context, struct scan_turn *turn, struct error *err);
 
     /* Any thread, each with its own worker. A write of the item at hand is complete with kind, key,
      * item and stamp: its `before` is filled in, and every write gets its undo record from `before`

@@ -65,29 +65,36 @@ static bool is_to_end(struct scan *scan)
 }
 
 /* The batch belongs to the committer once it is pushed, so the cursor is copied before. */
-static bool read_segment(struct scan *scan, struct scan_worker *worker,
-                         const struct scan_turn *turn, struct error *err)
+static bool read_page(struct scan *scan, struct scan_worker *worker, struct scan_turn *turn,
+                      bool *last, struct error *err)
 {
-    struct buffer cursor = {0};
-    buffer_add(&cursor, turn->cursor);
+    struct page_batch *batch = queue_pop(worker->empty);
+    page_batch_reset(batch);
+    bool ok = scan_worker_read(worker, turn, batch, err);
+    *last = batch->last;
+    worker->cursor.len = 0;
+    buffer_add(&worker->cursor, batch->cursor);
+    turn->cursor = buffer_str(&worker->cursor);
+    (void)queue_push(ok ? scan->full : worker->empty, batch);
+    return ok;
+}
+
+static bool read_turn(struct scan *scan, struct scan_worker *worker, struct scan_turn *turn,
+                      struct error *err)
+{
+    const struct scan_task *task = scan->task;
     bool ok = true;
     for (bool last = false; ok && !last && !is_to_end(scan);) {
-        struct page_batch *batch = queue_pop(worker->empty);
-        page_batch_reset(batch);
-        batch->segment = turn->segment;
-        ok = scan_worker_read(worker, buffer_str(&cursor), batch, err);
-        last = batch->last;
-        cursor.len = 0;
-        buffer_add(&cursor, batch->cursor);
-        (void)queue_push(ok ? scan->full : worker->empty, batch);
+        ok = read_page(scan, worker, turn, &last, err) &&
+             (last || task->advance == NULL || task->advance(task->context, turn, err));
     }
-    buffer_free(&cursor);
     return ok || error_wrap(err, "segment %u", (unsigned)turn->segment);
 }
 
 static bool find_turn(struct scan *scan, struct scan_turn *out, struct error *err)
 {
-    *out = (struct scan_turn){.halted = &scan->halted, .cursor = STR("")};
+    out->halted = &scan->halted;
+    out->cursor = out->until = STR("");
     if (scan->task->next != NULL) {
         return scan->task->next(scan->task->context, out, err);
     }
@@ -115,10 +122,10 @@ static void *work(void *argument)
     struct thread *thread = argument;
     struct scan *scan = thread->scan;
     struct error err = {0};
-    struct scan_turn turn;
+    struct scan_turn turn = {.none = true};
     bool ok = find_turn(scan, &turn, &err);
     while (ok && !turn.none) {
-        ok = read_segment(scan, &thread->worker, &turn, &err) && find_turn(scan, &turn, &err);
+        ok = read_turn(scan, &thread->worker, &turn, &err) && find_turn(scan, &turn, &err);
     }
     if (!ok) {
         fail(scan, &err);
@@ -136,6 +143,7 @@ static bool commit(const struct committer *committer, struct page_batch *batch, 
     const struct scan_task *task = committer->scan->task;
     struct scan_page page = {.segment = batch->segment,
                              .cursor = batch->cursor,
+                             .until = batch->until,
                              .last = batch->last,
                              .items = batch->items,
                              .tally = batch->tally,
@@ -175,6 +183,7 @@ static bool correct(struct committer *committer, const struct page_batch *batch,
     page_batch_reset(again);
     again->segment = batch->segment;
     again->cursor = arena_copy(again->arena, batch->cursor);
+    again->until = arena_copy(again->arena, batch->until);
     again->last = batch->last;
     for (size_t i = 0; i < batch->count; i++) {
         const struct effect *effect = &batch->effects[i];

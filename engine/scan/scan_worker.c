@@ -27,6 +27,7 @@ void scan_worker_close(struct scan_worker *worker)
     store_reader_close(worker->reader);
     arena_free(worker->scratch);
     buffer_free(&worker->undo);
+    buffer_free(&worker->cursor);
 }
 
 static bool is_of(const struct write *write, const struct key *source)
@@ -107,14 +108,19 @@ static bool meet(struct scan_worker *worker, const struct stored_item *item,
     return ok;
 }
 
-bool scan_worker_read(struct scan_worker *worker, struct str cursor, struct page_batch *batch,
-                      struct error *err)
+bool scan_worker_read(struct scan_worker *worker, const struct scan_turn *turn,
+                      struct page_batch *batch, struct error *err)
 {
     const struct scan_options *options = worker->options;
-    struct segment segment = {batch->segment, options->segments};
+    struct page_limits limits = options->limits;
+    limits.until = turn->until;
+    struct segment all = {0, 1};
+    struct segment segment = {turn->segment, options->segments};
+    struct page_place place = {turn->until.len > 0 ? all : segment, turn->cursor, &limits};
     struct page page;
-    if (!store_read_page(worker->reader, &(struct page_place){segment, cursor, &options->limits},
-                         &page, err)) {
+    batch->segment = turn->segment;
+    batch->until = arena_copy(batch->arena, turn->until);
+    if (!store_read_page(worker->reader, &place, &page, err)) {
         return false;
     }
     const struct scan_task *task = worker->task;

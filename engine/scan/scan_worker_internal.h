@@ -20,15 +20,16 @@ struct scan_worker {
     void *own; /* the task's */
     struct arena *scratch;
     struct buffer undo;
+    struct buffer cursor; /* of the page that was read last */
 };
 
 /* The fields up to `empty` are set; scan_worker_close() in any case. */
 MUST_CHECK bool scan_worker_open(struct scan_worker *worker, struct error *err);
 void scan_worker_close(struct scan_worker *worker);
 
-/* Reads the page behind `cursor` of the batch's segment and meets its items; the batch then holds
- * what became of them, and the new cursor. */
-MUST_CHECK bool scan_worker_read(struct scan_worker *worker, struct str cursor,
+/* Reads the page behind the turn's cursor and meets its items; the batch then holds what became of
+ * them, and the new cursor. */
+MUST_CHECK bool scan_worker_read(struct scan_worker *worker, const struct scan_turn *turn,
                                  struct page_batch *batch, struct error *err);
 
 /* Meets the item that stands under a key now, if there is one. */

@@ -108,6 +108,8 @@ struct page_limits {
     size_t bytes;
     bool may_be_stale; /* a server may answer, at half the price, as things stood a moment ago */
     const struct page_use *use; /* of a scan; NULL: all of it is wanted */
+    struct str until; /* of a scan of a store that is shared: not empty, the key (as a cursor) with
+                         which it ends; the cursor is of the same collection */
 };
 
 /* Where a page of a scan begins, and how large it may be. */

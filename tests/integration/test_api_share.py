@@ -17,11 +17,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from test_api_store import PUT, REKEY, SET, orders  # noqa: E402
+from test_api_store import PUT, REKEY, SET, item, orders  # noqa: E402
 
 PATIENCE = 120  # seconds until a test gives up; nothing is decided by them
 CUSTOMERS = 12
 SEGMENTS = 6
+
+
+def checkpoint_of(body):
+    return json.loads(base64.b64decode(json.loads(body)["Item"]["refold_value"]["B"]))
 
 
 class Process:
@@ -29,10 +33,13 @@ class Process:
 
     def __init__(self, test, *options, before=None):
         self.test, self.hook = test, before
-        self.updates = collections.Counter()  # by key, those that took effect
-        self.pages = collections.defaultdict(list)  # by segment, the start keys of what was read
+        self.lock = threading.Lock()  # a killed process has requests under way still
+        self.updated = collections.Counter()  # by key, those that took effect
+        self.pages = {}  # by segment, the start keys of what was read
         self.saved = collections.defaultdict(list)  # by segment, its checkpoints
         self.sent = 0  # writes of any kind
+        self.ranges = collections.Counter()  # by where they end, the pages of them that were read
+        self.divided = threading.Event()
         self.wrote = threading.Event()  # an item
         self.process = None
         self.options = options or ("--segments", str(SEGMENTS))
@@ -53,9 +60,14 @@ class Process:
 
     def before(self, operation, body):
         self.sent += operation in ddb_servers.WRITES
+        if operation == "Query" and b"BETWEEN" in body:
+            self.ranges[json.dumps(json.loads(body)["ExpressionAttributeValues"][":2"])] += 1
+        if operation == "PutItem" and b"record/checkpoint/" in body and checkpoint_of(body)["until"]:
+            self.divided.set()
         if operation == "Scan":
             page = json.loads(body)
-            self.pages[page["Segment"]].append(json.dumps(page.get("ExclusiveStartKey")))
+            with self.lock:
+                self.pages.setdefault(page["Segment"], []).append(json.dumps(page.get("ExclusiveStartKey")))
         elif operation in ("UpdateItem", "PutItem", "DeleteItem") and b"__refold#" not in body:
             self.wrote.set()
             return self.hook(self) if self.hook else None
@@ -63,15 +75,23 @@ class Process:
 
     def after(self, operation, body, status, _):
         if status == 200:
-            self.updates.update(json.dumps(key, sort_keys=True) for key in ddb_servers.updated(operation, body))
+            keys = [json.dumps(key, sort_keys=True) for key in ddb_servers.updated(operation, body)]
+            with self.lock:
+                self.updated.update(keys)
         if status == 200 and operation == "PutItem" and b"record/checkpoint/" in body and b"ConditionExpression" in body:
-            checkpoint = json.loads(base64.b64decode(json.loads(body)["Item"]["refold_value"]["B"]))
+            checkpoint = checkpoint_of(body)
             if checkpoint["owner"]:
                 self.saved[checkpoint["segment"]].append(checkpoint)
 
+    @property
+    def updates(self):
+        with self.lock:
+            return self.updated.copy()
+
     def read_unsaved(self):
         """By segment, how many of its pages it has read and not saved. Its claim is a checkpoint too, before all pages."""
-        return {segment: len(pages) - len(self.saved[segment]) + 1 for segment, pages in self.pages.items()}
+        with self.lock:
+            return {segment: len(pages) - len(self.saved[segment]) + 1 for segment, pages in self.pages.items()}
 
     def end(self):
         out, err = self.process.communicate(timeout=PATIENCE)
@@ -142,13 +162,13 @@ class Share(unittest.TestCase):
         self.assertIn("joining the run of", ends[1][2])
         self.assertNotIn("joining", ends[0][2])
         self.assertGreater(len(second.saved), 0)
-        self.assertEqual(set((first.updates + second.updates).values()), {1})
+        self.assert_each_once(first, second)
         self.assertEqual(set(first.saved) | set(second.saved), set(range(SEGMENTS)))
         self.assert_as_embedded()
         out, _ = refold.run("rollback", self.table, "--plans", self.plans, "--to", "0", *self.state)
         self.assertEqual(out.count(" 0 left alone"), 3, out)
         self.assertEqual(self.lines(self.table), self.loaded)
-        members = [item for item in self.server.items(self.name) if item["SK"]["S"].startswith("member/")]
+        members = [one for one in self.server.items(self.name) if one["SK"]["S"].startswith("member/")]
         self.assertEqual(members, [])
 
     def test_a_killed_member_leaves_its_segments_to_the_others(self):
@@ -170,9 +190,9 @@ class Share(unittest.TestCase):
                 status, out, err = first.end()
         self.assertEqual(status, 0, err)
         self.assertIn("applied", out)
-        self.assertEqual(set((first.updates + second.updates).values()), {1})
+        self.assert_each_once(first, second)
         for segment, unsaved in second.read_unsaved().items():
-            again = [start for start in first.pages[segment] if start in second.pages[segment]]
+            again = [start for start in first.pages.get(segment, []) if start in second.pages[segment]]
             self.assertLessEqual(len(again), unsaved, segment)
         self.assert_as_embedded()
 
@@ -254,6 +274,74 @@ class Share(unittest.TestCase):
         with ddb_servers.Proxy(self.server, make_before) as proxy:
             refold.run("apply", proxy.table(name), "--plans", plans, *self.state)
         self.assertIn({"Id": {"N": "1"}, "Seen": {"BOOL": True}}, self.server.items(name))
+
+    def load_hot(self, count):
+        """Most items are of one collection."""
+        rows = os.path.join(self.folder, "hot.jsonl")
+        hot = (item("HOT", f"ORDER#{i:06d}", Status="open", OrderDate="2026-01-01", Total=f"{i}.5") for i in range(count))
+        with open(rows, "w", encoding="utf-8") as out:
+            out.writelines(json.dumps({"Item": one}) + "\n" for one in hot)
+        for table in (self.table, self.embedded):
+            refold.run("import", table, "--from", rows)
+
+    def assert_each_once(self, *processes):
+        self.assertEqual(set(sum((process.updates for process in processes), collections.Counter()).values()), {1})
+
+    def test_a_collection_that_dwarfs_the_rest_is_read_in_ranges(self):
+        self.load_hot(300)
+        with Process(self, "--workers", "3", "--segments", str(SEGMENTS)) as alone:
+            status, out, err = alone.end()
+        self.assertEqual(status, 0, err)
+        self.assertGreater(len(alone.ranges), 2)
+        self.assert_each_once(alone)
+        said, _ = refold.run("apply", self.embedded, "--plans", self.plans)
+        self.assertEqual(out.partition("  capacity")[0], said)
+        self.assert_as_embedded()
+        records = [one["SK"]["S"] for one in self.server.items(self.name) if one["PK"]["S"].startswith("__refold#")]
+        self.assertEqual([name for name in records if "checkpoint" in name], [])
+
+    def test_ranges_are_shared(self):
+        self.load_hot(300)
+        taken, dividers = threading.Event(), []
+
+        def hold(process):
+            """Who divides the collection first goes on when the other has read a part of it."""
+            if process.divided.is_set() and not dividers:
+                dividers.append(process)
+            if process.ranges and dividers and process is not dividers[0]:
+                taken.set()
+            if dividers and process is dividers[0]:
+                self.wait(taken)
+
+        options = ("--workers", "1", "--segments", str(SEGMENTS))
+        with Process(self, *options, before=hold) as first:
+            self.wait(first.wrote)
+            with Process(self, *options, before=hold) as second:
+                ends = [process.end() for process in (first, second)]
+        self.assertEqual([end[0] for end in ends], [0, 0], ends)
+        self.assert_each_once(first, second)
+        self.assert_as_embedded()
+
+    def test_a_killed_reader_of_ranges_leaves_them_to_the_next(self):
+        self.load_hot(300)
+        writes = []
+
+        def kill(process):
+            writes.append(1)
+            if len(process.ranges) < 2 or len(writes) < 200:
+                return None
+            process.process.kill()
+            return 500, b"{}"
+
+        with Process(self, "--workers", "2", "--segments", str(SEGMENTS), before=kill) as first:
+            self.assertEqual(first.end()[0], -signal.SIGKILL)
+        with Process(self) as second:
+            self.assertEqual(second.end()[0], 0)
+        self.assert_each_once(first, second)
+        self.assert_as_embedded()
+        refold.run("rollback", self.table, "--plans", self.plans, *self.state)
+        self.assertEqual(len(self.lines(self.table)), 300 + len(self.loaded))
+        self.assertFalse(any("GSI1PK" in line for line in self.lines(self.table)))
 
     def test_a_resume_keeps_the_number_of_segments(self):
         with self.held(threading.Event()) as first:

@@ -1,3 +1,4 @@
+#include "engine/base/hash.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/store/dynamodb/ddb_segments_internal.h"
 #include "engine/store/dynamodb/ddb_undo_internal.h"
@@ -133,34 +134,85 @@ static struct page_use use_of(const struct page_place *from, size_t *items)
     return use;
 }
 
-static bool compose_scan(struct ddb_reader *reader, const struct page_place *from,
-                         struct error *err)
+static void compose_segment(struct composer *composer, struct segment segment, struct arena *arena)
 {
-    struct segment segment = from->segment;
-    const struct page_limits *limits = from->limits;
-    size_t limit = limits->items > 0 ? limits->items : reader->page_items;
-    struct page_use use = use_of(from, &limit);
-    const struct ddb_store *store = ddb_of(reader->base.store);
-    const struct key_schema *keys = &store->table.desc.keys;
-    struct composer *composer = &reader->composer;
-    struct arena *arena = reader->scratch;
-    compose_begin(composer, store->target.table);
-    compose_raw(composer, "ConsistentRead", limits->may_be_stale ? STR("false") : STR("true"));
     if (segment.total > 1) {
         compose_raw(composer, "Segment", arena_format(arena, "%u", segment.index));
         compose_raw(composer, "TotalSegments", arena_format(arena, "%u", segment.total));
     }
+}
+
+static bool decode_cursor(const struct ddb_store *store, struct str cursor, struct key *out,
+                          struct error *err)
+{
+    const struct key_schema *keys = &store->table.desc.keys;
+    return key_decode(cursor, keys->partition_count + keys->sort_count, out, err) ||
+           error_wrap(err, "the cursor");
+}
+
+/* What lies in a collection from the cursor's key to another. */
+static bool compose_range(struct ddb_reader *reader, const struct key *from, struct str until,
+                          struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    const struct key_schema *keys = &store->table.desc.keys;
+    struct composer *composer = &reader->composer;
+    struct key end;
+    if (!decode_cursor(store, until, &end, err)) {
+        return false;
+    }
+    unsigned partition = compose_name(composer, keys->partition[0].name);
+    unsigned sort = compose_name(composer, keys->sort[0].name);
+    unsigned which = compose_value(composer, from->parts[0]);
+    unsigned low = compose_value(composer, from->parts[1]);
+    unsigned high = compose_value(composer, end.parts[1]);
+    compose_text(composer, "KeyConditionExpression",
+                 arena_format(reader->scratch, "#%u=:%u AND #%u BETWEEN :%u AND :%u", partition,
+                              which, sort, low, high));
+    return true;
+}
+
+/* A range is a query, which takes no filter that names keys. */
+static bool compose_place(struct ddb_reader *reader, const struct page_place *from,
+                          struct page_use *use, struct error *err)
+{
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    struct composer *composer = &reader->composer;
+    bool is_range = from->limits->until.len > 0;
+    struct key key;
+    if (!is_range) {
+        compose_segment(composer, from->segment, reader->scratch);
+    }
+    if (from->cursor.len == 0) {
+        return true;
+    }
+    if (!decode_cursor(store, from->cursor, &key, err) ||
+        (is_range && !compose_range(reader, &key, from->limits->until, err))) {
+        return false;
+    }
+    use->any_of_count = is_range ? 0 : use->any_of_count;
+    compose_key(composer, "ExclusiveStartKey", &store->table.desc.keys, &key);
+    return true;
+}
+
+static bool compose_page(struct ddb_reader *reader, const struct page_place *from,
+                         struct error *err)
+{
+    const struct page_limits *limits = from->limits;
+    size_t limit = limits->items > 0 ? limits->items : reader->page_items;
+    struct page_use use = use_of(from, &limit);
+    const struct ddb_store *store = ddb_of(reader->base.store);
+    struct composer *composer = &reader->composer;
+    struct arena *arena = reader->scratch;
+    compose_begin(composer, store->target.table);
+    compose_raw(composer, "ConsistentRead", limits->may_be_stale ? STR("false") : STR("true"));
     compose_raw(composer, "Limit", arena_format(arena, "%zu", limit));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
-    struct scan_mark mark = reserved_mark(store, arena);
-    compose_use(composer, keys, &use, &mark);
-    if (from->cursor.len > 0) {
-        struct key key;
-        if (!key_decode(from->cursor, keys->partition_count + keys->sort_count, &key, err)) {
-            return error_wrap(err, "the cursor");
-        }
-        compose_key(composer, "ExclusiveStartKey", keys, &key);
+    if (!compose_place(reader, from, &use, err)) {
+        return false;
     }
+    struct scan_mark mark = reserved_mark(store, arena);
+    compose_use(composer, &store->table.desc.keys, &use, &mark);
     return true;
 }
 
@@ -233,9 +285,16 @@ static bool check_overlap(struct ddb_reader *reader, struct segment segment, str
     return true;
 }
 
-static double units_of(const struct page_limits *limits)
+static struct ddb_request request_of(struct ddb_reader *reader, const struct page_place *from)
 {
-    return limits->may_be_stale ? page_units / 2 : page_units;
+    const struct page_limits *limits = from->limits;
+    bool is_range = limits->until.len > 0;
+    return (struct ddb_request){
+        .operation = is_range ? "Query" : "Scan",
+        .body = compose_end(&reader->composer, reader->scratch),
+        .lane = is_range ? hash_64(limits->until) : (uint64_t)from->segment.index + 1,
+        .units = limits->may_be_stale ? page_units / 2 : page_units,
+    };
 }
 
 bool ddb_read_page(struct store_reader *base, const struct page_place *from, struct page *out,
@@ -251,13 +310,10 @@ bool ddb_read_page(struct store_reader *base, const struct page_place *from, str
     const struct json *reply = NULL;
     ddb_release(base);
     arena_reset(reader->scratch);
-    if (!compose_scan(reader, from, err)) {
+    if (!compose_page(reader, from, err)) {
         return false;
     }
-    struct ddb_request request = {.operation = "Scan",
-                                  .body = compose_end(&reader->composer, reader->scratch),
-                                  .lane = (uint64_t)from->segment.index + 1,
-                                  .units = units_of(from->limits)};
+    struct ddb_request request = request_of(reader, from);
     struct ddb_asking asking = {store, reader->client, reader->scratch};
     if (!answer_calls(&asking, &request, 1, err) ||
         !answer_expect(store, &request, reader->scratch, &reply, err) ||

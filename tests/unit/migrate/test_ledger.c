@@ -166,7 +166,7 @@ static struct control sample_checkpoint(struct arena *arena)
 START_TEST(a_checkpoint_comes_back_and_others_begin_at_their_start)
 {
     struct fixture f = set_up();
-    struct checkpoint read[4];
+    struct checkpoint read[4 + CHECKPOINT_RANGES_MAX];
     struct control control = sample_checkpoint(f.arena);
     ck_assert(ledger_commit(f.store, &control, 1, &f.err));
     ck_assert_msg(checkpoint_read(f.reader, &run, f.arena, read, &f.err), "%s", f.err.text);
@@ -199,7 +199,7 @@ static const struct {
 START_TEST(a_checkpoint_of_another_run_is_refused) /* SCAN-3 */
 {
     struct fixture f = set_up();
-    struct checkpoint read[8];
+    struct checkpoint read[8 + CHECKPOINT_RANGES_MAX];
     struct control control = sample_checkpoint(f.arena);
     ck_assert(ledger_commit(f.store, &control, 1, &f.err));
     ck_assert_msg(!checkpoint_read(f.reader, &others[_i].run, f.arena, read, &f.err), "%s",
@@ -217,7 +217,7 @@ START_TEST(a_damaged_checkpoint_is_an_error) /* RES-1: cut short, and with a byt
     struct control control = sample_checkpoint(f.arena);
     char *bytes = arena_bytes(f.arena, control.value.len);
     for (size_t at = 0; at < control.value.len; at++) {
-        struct checkpoint read[4];
+        struct checkpoint read[4 + CHECKPOINT_RANGES_MAX];
         memcpy(bytes, control.value.ptr, control.value.len);
         bytes[at] = (char)(bytes[at] ^ 0x80);
         struct control cut = {.name = control.name, .value = {control.value.ptr, at}};
