@@ -52,13 +52,13 @@ static bool find_last(struct store_reader *reader, const struct key_attribute *s
 }
 
 bool runner_cut_find(struct store_reader *reader, const struct key_schema *keys,
-                     const struct str range[2], struct arena *arena, struct runner_cut *out,
-                     struct error *err)
+                     const struct str range[2], struct runner_cut *out, struct error *err)
 {
     struct key from;
     struct key end;
     bool is_open = range[1].len == 0;
-    *out = (struct runner_cut){.middle = {NULL, 0}};
+    struct arena *arena = out->arena;
+    out->middle = (struct str){NULL, 0};
     if (!decode(keys, range[0], &from) || !decode(keys, is_open ? range[0] : range[1], &end)) {
         return true;
     }
@@ -67,7 +67,8 @@ bool runner_cut_find(struct store_reader *reader, const struct key_schema *keys,
     }
     struct key middle = from;
     if (key_middle(from.parts[1], end.parts[1], arena, &middle.parts[1])) {
-        *out = (struct runner_cut){encode(&middle, arena), encode(&end, arena)};
+        out->middle = encode(&middle, arena);
+        out->end = encode(&end, arena);
     }
     return true;
 }

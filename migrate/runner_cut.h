@@ -25,15 +25,16 @@ struct runner_heat {
 bool runner_heat_add(struct runner_heat *heat, const struct key_schema *keys, struct str cursor);
 
 struct runner_cut {
-    struct str middle; /* a key, as a cursor; ptr NULL: there is nothing to divide */
-    struct str end;    /* the last key of what is divided */
+    struct arena *arena; /* in: owns the rest */
+    struct str middle;   /* a key, as a cursor; ptr NULL: there is nothing to divide */
+    struct str end;      /* the last key of what is divided */
 };
 
-/* Divides what is left of a collection behind the cursor.
- *   until  where the range at hand ends; empty: the collection's last item is looked for
- *   out    in the arena */
+/* Divides what is left of a collection.
+ *   range  the cursor behind which it lies, and where it ends; empty: its last item is looked for
+ */
 MUST_CHECK bool runner_cut_find(struct store_reader *reader, const struct key_schema *keys,
-                                const struct str range[2], struct arena *arena,
-                                struct runner_cut *out, struct error *err);
+                                const struct str range[2], struct runner_cut *out,
+                                struct error *err);
 
 #endif

@@ -99,15 +99,13 @@ static bool look_at(struct runner_segments *segments, uint32_t segment, struct e
 static bool look_at_theirs(struct runner_segments *segments, struct error *err)
 {
     bool any = false;
-    for (uint32_t i = 0; i < segments->count; i++) {
-        if (segments->states[i] == IS_THEIRS) {
-            any = true;
-            if (!look_at(segments, i, err)) {
-                return false;
-            }
-        }
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < segments->count; i++) {
+        bool is_theirs = segments->states[i] == IS_THEIRS;
+        any = any || is_theirs;
+        ok = !is_theirs || look_at(segments, i, err);
     }
-    return !any || free_the_dead(segments, err);
+    return ok && (!any || free_the_dead(segments, err));
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -458,12 +456,11 @@ static bool divide_segment(struct runner_segments *segments, const struct runner
 static bool divide(struct runner_segments *segments, struct scan_turn *turn, struct error *err)
 {
     const struct str range[2] = {turn->cursor, turn->until};
-    struct runner_cut cut;
+    struct runner_cut cut = {.arena = segments->arena};
     if (find_number(segments) == segments->count) {
         return true;
     }
-    if (!runner_cut_find(segments->reader, &segments->session->table.keys, range, segments->arena,
-                         &cut, err)) {
+    if (!runner_cut_find(segments->reader, &segments->session->table.keys, range, &cut, err)) {
         return false;
     }
     if (cut.middle.ptr == NULL) {

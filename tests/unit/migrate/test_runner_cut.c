@@ -54,10 +54,10 @@ START_TEST(a_range_is_cut_within)
         key_encode(&key, &ends[i]);
     }
     const struct str range[2] = {buffer_str(&ends[0]), buffer_str(&ends[1])};
-    struct runner_cut cut;
+    struct runner_cut cut = {.arena = arena};
     struct error err = {0};
     struct key middle;
-    ck_assert(runner_cut_find(NULL, &keys, range, arena, &cut, &err));
+    ck_assert(runner_cut_find(NULL, &keys, range, &cut, &err));
     ck_assert(str_equal(cut.end, range[1]));
     ck_assert(key_decode(cut.middle, 2, &middle, &err));
     ck_assert(str_compare(STR("100"), value_bytes(middle.parts[1])) < 0);
