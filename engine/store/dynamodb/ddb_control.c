@@ -33,7 +33,7 @@ bool control_key(const struct ddb_home *home, struct str sort, struct arena *are
 
 /* ---------------------------------------------------------------- writing */
 
-static struct value number_value(uint64_t n, struct arena *arena)
+struct value control_number(uint64_t n, struct arena *arena)
 {
     struct number number = number_from_int((int64_t)n);
     return value_from_number(arena, &number);
@@ -47,8 +47,8 @@ static bool record_item(const struct ddb_store *store, const struct key *key,
         {keys->partition[0].name, key->parts[0]},
         {keys->sort[0].name, key->parts[1]},
         {STR(VALUE), value_binary(arena, control->value)},
-        {STR(TOKEN), number_value(lease_token(store), arena)},
-        {STR(CLAIM), number_value(control->token, arena)},
+        {STR(TOKEN), control_number(lease_token(store), arena)},
+        {STR(CLAIM), control_number(control->token, arena)},
     };
     size_t count = sizeof members / sizeof *members - (control->token == 0 ? 1 : 0);
     struct error ignored;
@@ -80,7 +80,7 @@ static void compose_fence(struct composer *composer, const struct ddb_store *sto
     bool is_claimed = control->token != 0;
     uint64_t token = is_claimed ? control->token : lease_token(store);
     unsigned name = compose_name(composer, is_claimed ? STR(CLAIM) : STR(TOKEN));
-    unsigned value = compose_value(composer, number_value(token, arena));
+    unsigned value = compose_value(composer, control_number(token, arena));
     if (is_claimed) {
         buffer_format(&composer->condition, "#%u=:%u", name, value);
     } else {
@@ -113,15 +113,14 @@ static bool compose_control(const struct ddb_store *store, const struct control 
     return true;
 }
 
-static bool read_record(const struct ddb_asking *asking, struct str sort, struct str *out,
-                        struct error *err)
+bool control_item(const struct ddb_asking *asking, struct str sort, struct value *out,
+                  struct error *err)
 {
     const struct ddb_store *store = asking->store;
     struct arena *arena = asking->arena;
     struct composer composer = {.name_count = 0};
     struct key key;
     const struct json *reply = NULL;
-    struct value item;
     if (!control_key(&store->home, sort, arena, &key, err)) {
         return false;
     }
@@ -130,9 +129,16 @@ static bool read_record(const struct ddb_asking *asking, struct str sort, struct
     compose_key(&composer, "Key", &store->home.keys, &key);
     struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
     composer_free(&composer);
-    if (!answer_calls(asking, &request, 1, err) ||
-        !answer_expect(store, &request, arena, &reply, err) ||
-        !answer_item(reply, "Item", arena, &item, err)) {
+    return answer_calls(asking, &request, 1, err) &&
+           answer_expect(store, &request, arena, &reply, err) &&
+           answer_item(reply, "Item", arena, out, err);
+}
+
+static bool read_record(const struct ddb_asking *asking, struct str sort, struct str *out,
+                        struct error *err)
+{
+    struct value item;
+    if (!control_item(asking, sort, &item, err)) {
         return false;
     }
     struct value value = value_is_missing(item) ? item : value_member(item, STR(VALUE));
@@ -225,8 +231,8 @@ static bool compose_draw(const struct ddb_store *store, struct arena *arena, str
     unsigned mark_name = compose_name(&composer, STR(VALUE));
     unsigned mark = compose_value(&composer, value_binary(arena, STR("drawn")));
     unsigned name = compose_name(&composer, STR(DRAWN));
-    unsigned zero = compose_value(&composer, number_value(0, arena));
-    unsigned one = compose_value(&composer, number_value(1, arena));
+    unsigned zero = compose_value(&composer, control_number(0, arena));
+    unsigned one = compose_value(&composer, control_number(1, arena));
     buffer_format(&composer.set, "#%u=:%u,#%u=if_not_exists(#%u,:%u)+:%u", mark_name, mark, name,
                   name, zero, one);
     compose_expressions(&composer);

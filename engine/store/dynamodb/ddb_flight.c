@@ -9,24 +9,10 @@
 
 /* ---------------------------------------------------------------- what is refused beforehand */
 
-static bool attributes_equal(const struct key_attribute *attributes, size_t count, struct value a,
-                             struct value b)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!value_equal(value_member(a, attributes[i].name),
-                         value_member(b, attributes[i].name))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_left_as_it_was(const struct key_schema *index, struct value before,
                               struct value after)
 {
-    return !value_is_missing(before) &&
-           attributes_equal(index->partition, index->partition_count, before, after) &&
-           attributes_equal(index->sort, index->sort_count, before, after);
+    return !value_is_missing(before) && key_attributes_equal(index, before, after);
 }
 
 bool flight_check_item(const struct table_desc *table, struct value before, struct value item,

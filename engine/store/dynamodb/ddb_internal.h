@@ -194,6 +194,11 @@ bool lease_is_lost(const struct ddb_store *store);
 /* A record of the store's own, by its whole sort key: "lease", "undo/…". */
 MUST_CHECK bool control_key(const struct ddb_home *home, struct str sort, struct arena *arena,
                             struct key *out, struct error *err);
+/* The record as an item, read consistently, in the asking's arena; missing where there is none. */
+MUST_CHECK bool control_item(const struct ddb_asking *asking, struct str sort, struct value *out,
+                             struct error *err);
+/* A count as records hold it. */
+struct value control_number(uint64_t n, struct arena *arena);
 MUST_CHECK bool home_find(struct ddb_store *store, struct error *err);
 MUST_CHECK bool home_make(struct ddb_store *store, struct error *err);
 /* Writes or deletes (value.ptr NULL) records by their whole sort keys, all at once. */

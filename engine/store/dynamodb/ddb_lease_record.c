@@ -89,12 +89,6 @@ bool lease_holder_is_dead(struct str holder)
 
 /* ---------------------------------------------------------------- the record */
 
-static struct value number_value(uint64_t n, struct arena *arena)
-{
-    struct number number = number_from_int((int64_t)n);
-    return value_from_number(arena, &number);
-}
-
 static uint64_t number_of(struct value item, struct str name)
 {
     struct value value = value_member(item, name);
@@ -116,23 +110,8 @@ static struct str text_of(struct value item, struct str name)
 bool lease_record_read(const struct ddb_asking *asking, struct str name, struct lease_record *out,
                        struct error *err)
 {
-    const struct ddb_store *store = asking->store;
-    struct arena *arena = asking->arena;
-    struct composer composer = {.name_count = 0};
-    const struct json *reply = NULL;
-    struct key key;
     struct value item;
-    if (!control_key(&store->home, name, arena, &key, err)) {
-        return false;
-    }
-    compose_begin(&composer, store->home.table);
-    compose_raw(&composer, "ConsistentRead", STR("true"));
-    compose_key(&composer, "Key", &store->home.keys, &key);
-    struct ddb_request request = {.operation = "GetItem", .body = compose_end(&composer, arena)};
-    composer_free(&composer);
-    if (!answer_calls(asking, &request, 1, err) ||
-        !answer_expect(store, &request, arena, &reply, err) ||
-        !answer_item(reply, "Item", arena, &item, err)) {
+    if (!control_item(asking, name, &item, err)) {
         return false;
     }
     *out = (struct lease_record){.name = name, .owner = STR("")};
@@ -165,7 +144,7 @@ static void compose_own(struct composer *composer, const struct lease_record *ow
                         struct arena *arena)
 {
     unsigned token_name = compose_name(composer, STR(TOKEN));
-    unsigned token = compose_value(composer, number_value(own->token, arena));
+    unsigned token = compose_value(composer, control_number(own->token, arena));
     unsigned holder_name = compose_name(composer, STR(HOLDER));
     unsigned holder = compose_value(composer, value_string(arena, own->holder));
     buffer_format(&composer->condition, "#%u=:%u AND #%u=:%u", token_name, token, holder_name,
@@ -193,7 +172,7 @@ bool lease_record_beat(const struct ddb_asking *asking, const struct lease_recor
     if (ok) {
         compose_own(&composer, own, arena);
         unsigned name = compose_name(&composer, STR(BEAT));
-        unsigned one = compose_value(&composer, number_value(1, arena));
+        unsigned one = compose_value(&composer, control_number(1, arena));
         buffer_format(&composer.set, "#%u=#%u+:%u", name, name, one);
         compose_expressions(&composer);
         struct ddb_request request = {
@@ -239,8 +218,8 @@ static bool record_item(const struct ddb_store *store, const struct lease_record
         {keys->sort[0].name, key.parts[1]},
         {STR(OWNER), value_binary(arena, record->owner)},
         {STR(HOLDER), value_string(arena, record->holder)},
-        {STR(TOKEN), number_value(record->token, arena)},
-        {STR(BEAT), number_value(0, arena)},
+        {STR(TOKEN), control_number(record->token, arena)},
+        {STR(BEAT), control_number(0, arena)},
     };
     return value_map(arena, members, sizeof members / sizeof *members, out, err);
 }
@@ -253,9 +232,9 @@ static void compose_standing(struct composer *composer, const struct ddb_store *
         return;
     }
     unsigned token_name = compose_name(composer, STR(TOKEN));
-    unsigned token = compose_value(composer, number_value(standing->token, arena));
+    unsigned token = compose_value(composer, control_number(standing->token, arena));
     unsigned beat_name = compose_name(composer, STR(BEAT));
-    unsigned beat = compose_value(composer, number_value(standing->beat, arena));
+    unsigned beat = compose_value(composer, control_number(standing->beat, arena));
     buffer_format(&composer->condition, "#%u=:%u AND #%u=:%u", token_name, token, beat_name, beat);
 }
 
