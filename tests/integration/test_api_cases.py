@@ -219,7 +219,7 @@ class Writes(Case):
         """All of the first two calls, then 24, then 1; 60 items in batches of 25."""
         server = Unprocessed(self, [25, 25, 24, 1])
         with self.stub(server) as stub:
-            refold.run("import", self.through(stub), "--from", self.lines(item(f"k{n}") for n in range(60)), "--create")
+            refold.run("import", self.through(stub), "--from", self.write_rows(item(f"k{n}") for n in range(60)), "--create")
         wanted = sorted(("PutRequest", f"k{n}") for n in range(60))
         self.assertEqual(sorted(server.done), wanted)
         self.assertEqual(len(server.sent), 60 + server.left)
@@ -235,7 +235,7 @@ class Writes(Case):
             return failure("ValidationException", "no") if b'"k59"' in request.raw else None
 
         with self.stub(answer) as stub:
-            refold.run("import", self.through(stub), "--from", self.lines(item(f"k{n}") for n in range(60)), "--create", expect=(1, 3))
+            refold.run("import", self.through(stub), "--from", self.write_rows(item(f"k{n}") for n in range(60)), "--create", expect=(1, 3))
         self.assertEqual({kind for kind, _ in server.sent}, {"DeleteRequest"})
         self.assertGreater(server.left, 25)
         self.assertEqual(len(server.sent), len(server.done) + server.left)
@@ -245,7 +245,7 @@ class Writes(Case):
         """The signal comes while a 200 that leaves all undone is under way; the same command starts again."""
         running = []
         server = Unprocessed(self, [25] * 1000, lambda: running[0].send_signal(signal.SIGINT))
-        rows = self.lines(item(f"k{n}") for n in range(60))
+        rows = self.write_rows(item(f"k{n}") for n in range(60))
         with self.stub(server) as stub:
             running.append(self.start("import", self.through(stub), "--from", rows, "--create"))
             _, err = running[0].communicate()
@@ -388,7 +388,7 @@ class Values(Case):
         rows = [item(f"k{n}", N={"N": "20"}, Deep={"L": [{"M": sets}]}, **sets) for n in range(20)]
         self.load(*rows)
         self.plan(1, {"where": "attribute_exists(Ns)", "set": {"Copy": "${Deep}", "Union": "${set(1, 2)}"}})
-        path = self.lines(rows)
+        path = self.write_rows(rows)
         with self.stub(self.permute_reply) as stub:
             table = self.through(stub)
             refold.run("import", table, "--from", path)

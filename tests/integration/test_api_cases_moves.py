@@ -38,7 +38,7 @@ class Moves:
         self.assertEqual(self.writes(self.apply), [])
 
     def test_tx_1_a_number_onto_its_value_is_no_move(self):
-        rows = self.lines([{"PK": {"N": "7.0"}, "SK": {"S": "A"}}, {"PK": {"N": "1E2"}, "SK": {"S": "A"}}])
+        rows = self.write_rows([{"PK": {"N": "7.0"}, "SK": {"S": "A"}}, {"PK": {"N": "1E2"}, "SK": {"S": "A"}}])
         refold.run("import", self.table, "--from", rows, "--create", "--partition", "PK:N", "--sort", "SK:S")
         self.plan(1, {"rekey": {"PK": "${PK + 0}"}})
         self.assertEqual(self.writes(self.apply), [])
@@ -176,7 +176,7 @@ class Leases(Case):
     def test_res_3_who_does_not_get_the_lease_leaves_it_alone(self):
         process, go = self.begun()
         before = self.lease()
-        _, err = refold.run("import", self.table, "--from", self.lines([item("new")]), expect=1)
+        _, err = refold.run("import", self.table, "--from", self.write_rows([item("new")]), expect=1)
         self.assertIn(f"{self.name} is being written by", err)
         self.assertIn(str(process.pid), err)
         self.assertEqual(self.lease()["refold_token"], before["refold_token"])

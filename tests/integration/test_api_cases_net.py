@@ -140,7 +140,7 @@ class SetUps(Case):
     with exit 1. The tries are counted, not the seconds."""
 
     def commands(self):
-        rows = self.lines([item("a")])
+        rows = self.write_rows([item("a")])
         return {"apply": self.options, "status": [], "import": ["--from", rows], "query": ["PK = 'a'"]}
 
     def assert_said(self, table, *parts, tries=None, stub=None, env=None, commands=None):

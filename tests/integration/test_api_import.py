@@ -20,7 +20,7 @@ class Restarts(Case):
         self.load(item("theirs", V={"S": "theirs"}), item("k3x", V={"S": "theirs"}))
 
     def rows(self, changed="", removed=()):
-        return self.lines([item(f"k{n}", V={"S": f"{changed}{n}" if n % 2 else str(n)}) for n in range(ROWS) if n not in removed])
+        return self.write_rows([item(f"k{n}", V={"S": f"{changed}{n}" if n % 2 else str(n)}) for n in range(ROWS) if n not in removed])
 
     def broken_off(self, rows, puts):
         """Imports, killed at that put of an item."""

@@ -2,9 +2,7 @@
 """What people do while a run goes on, on dynalite: limits as a share of what is provisioned, the control file, page options."""
 import json
 import os
-import shutil
 import sys
-import tempfile
 import threading
 import unittest
 
@@ -13,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 
 WAIT_S = refold.WAIT_S
 ITEMS = 60
@@ -68,31 +67,12 @@ class Traffic:
         self.proxy.__exit__(*error)
 
 
-class Operate(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server("dynalite")
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
+class Operate(ApiTable, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-operate-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
+        super().setUp()
         self.plan(1, PLAN)
-        type(self).number += 1
-        self.name = f"Operate{self.number}"
-        self.state = os.path.join(self.folder, "state")
         os.mkdir(self.state)
         self.control = os.path.join(self.state, "control")
-        self.embedded = os.path.join(self.folder, "t.refold")
-
-    def plan(self, version, content):
-        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
-            json.dump(content, out)
 
     def say(self, text):
         """The control file at once, as a whole."""
@@ -101,11 +81,7 @@ class Operate(unittest.TestCase):
         os.rename(self.control + ".new", self.control)
 
     def rows(self):
-        path = os.path.join(self.folder, "rows.jsonl")
-        with open(path, "w", encoding="utf-8") as out:
-            for n in range(ITEMS):
-                out.write(json.dumps({"Item": {"PK": {"S": f"k{n:03}"}, "SK": {"S": "A"}, "N": {"N": str(n)}}}) + "\n")
-        return path
+        return self.write_rows({"PK": {"S": f"k{n:03}"}, "SK": {"S": "A"}, "N": {"N": str(n)}} for n in range(ITEMS))
 
     def make(self, units=None):
         """The table, on demand or with so many units provisioned, its index ByN, and its items."""

@@ -5,9 +5,7 @@ On dynalite, which compares neither sets nor documents in conditions."""
 import base64
 import json
 import os
-import shutil
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -15,43 +13,17 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 from test_api_store import LOOKUP, item, orders  # noqa: E402
 
 UPPER = {"steps": [{"name": "upper", "where": "SK = 'PROFILE'", "set": {"Upper": "${upper(Name)}"}}]}
 
 
-class Push(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server("dynalite")
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
+class Push(ApiTable, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-push-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
-        type(self).number += 1
-        self.name = f"Push{self.number}"
-        self.table = self.server.table(self.name)
-        self.embedded = os.path.join(self.folder, "t.refold")
+        super().setUp()
         self.sent = []  # (operation, request) of the table's own items
         self.checkpoints = []
-
-    def plan(self, version, content):
-        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
-            json.dump(content, out)
-
-    def load(self, items, *tables):
-        rows = os.path.join(self.folder, "rows.jsonl")
-        with open(rows, "w", encoding="utf-8") as out:
-            for one in items:
-                out.write(json.dumps({"Item": one}) + "\n")
-        for table in tables or (self.table, self.embedded):
-            refold.run("import", table, "--from", rows, "--create")
 
     def note(self, operation, body):
         request = json.loads(body)
@@ -69,7 +41,7 @@ class Push(unittest.TestCase):
             return before(operation, json.loads(body)) if before else None
 
         with ddb_servers.Proxy(self.server, before=step) as proxy:
-            out, _ = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"), *options,
+            out, _ = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", self.state, *options,
                                 expect=expect)
         return "".join(line for line in out.splitlines(keepends=True) if "capacity units" not in line)
 
@@ -124,7 +96,7 @@ class Push(unittest.TestCase):
         self.load(orders(3), self.table)
         self.plan(1, UPPER)
         self.apply(self.between("Upper", "theirs"))
-        refold.run("rollback", self.table, "--plans", self.plans, "--state", os.path.join(self.folder, "state"))
+        refold.run("rollback", self.table, "--plans", self.plans, "--state", self.state)
         found = refold.items(self.table)
         self.assertEqual([found[f"CUSTOMER#{c}", "PROFILE"]["Upper"] for c in range(3)], ["theirs"] * 3)
 
@@ -143,10 +115,10 @@ class Push(unittest.TestCase):
             return None
 
         with ddb_servers.Proxy(self.server, after=after) as proxy:
-            refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"))
+            refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", self.state)
         self.assertEqual(len(lost), 1)
         self.assertEqual(refold.items(self.table)["CUSTOMER#1", "PROFILE"]["Upper"], "ADA")
-        refold.run("rollback", self.table, "--plans", self.plans, "--state", os.path.join(self.folder, "state"))
+        refold.run("rollback", self.table, "--plans", self.plans, "--state", self.state)
         self.assertNotIn("Upper", refold.items(self.table)["CUSTOMER#1", "PROFILE"])
 
     def test_an_update_says_nothing_of_what_it_does_not_need(self):
@@ -184,7 +156,7 @@ class Push(unittest.TestCase):
             found = refold.items(self.table)[changed[0]["PK"]["S"], changed[0]["SK"]["S"]]
             self.assertEqual(("Closed" in found, str(found["Total"])), (closed, total))
             self.assertEqual(sum(request["Key"] == changed[0] for request in self.of("UpdateItem")), requests)
-            refold.run("rollback", self.table, "--plans", self.plans, "--state", os.path.join(self.folder, "state"))
+            refold.run("rollback", self.table, "--plans", self.plans, "--state", self.state)
             self.assertFalse(any("Closed" in one for one in refold.items(self.table).values()))
 
     def test_server_only_ends_in_the_same_items(self):
@@ -299,7 +271,7 @@ class Push(unittest.TestCase):
         self.server.call("PutItem", {"TableName": self.name, "Item": item("__refold#mine", "x")})
         self.plan(1, UPPER)
         with ddb_servers.Proxy(self.server, before=self.note) as proxy:
-            _, err = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
+            _, err = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--state", self.state,
                                 "--segments", "1", expect=1)
         self.assertIn("FilterExpression", self.of("Scan")[0])
         self.assertIn("__refold#mine", err)

@@ -5,11 +5,9 @@ import base64
 import collections
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
@@ -17,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 from test_api_store import PUT, REKEY, SET, item, orders  # noqa: E402
 
 PATIENCE = 120  # seconds until a test gives up; nothing is decided by them
@@ -98,29 +97,12 @@ class Process:
         return self.process.returncode, out, err
 
 
-class Share(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server("dynalite")
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
+class Share(ApiTable, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-share-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = self.plans_folder("plans", SET)
-        self.state = ["--state", os.path.join(self.folder, "state")]
-        type(self).number += 1
-        self.name = f"Shared{self.number}"
-        self.table = self.server.table(self.name)
-        self.embedded = os.path.join(self.folder, "t.refold")
-        rows = os.path.join(self.folder, "rows.jsonl")
-        with open(rows, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"Item": one}) + "\n" for one in orders(CUSTOMERS))
-        for table in (self.table, self.embedded):
-            refold.run("import", table, "--from", rows, "--create")
+        super().setUp()
+        self.plan(1, SET)
+        self.state = ["--state", self.state]
+        self.load(orders(CUSTOMERS))
         self.loaded = self.lines(self.table)
 
     def plans_folder(self, name, *contents):

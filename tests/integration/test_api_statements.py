@@ -5,9 +5,7 @@ UpdateItem that it stands for, or answers it with an error of a statement's own.
 tests/faults/api_dynoxide.py sends them to a server that has them."""
 import json
 import os
-import shutil
 import sys
-import tempfile
 import threading
 import unittest
 
@@ -15,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 
 UPPER = {"steps": [{"name": "upper", "where": "begins_with(PK, 'C#')", "set": {"Upper": "${upper(Name)}", "Version": 2}, "remove": ["Blob"]}]}
 ITEMS = 40
@@ -62,34 +61,12 @@ class Shim:
         return {"Error": {"Code": code, "Message": "as the test says"}} if code else {"TableName": update["TableName"]}
 
 
-class Statements(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server("dynalite")
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
+class Statements(ApiTable, unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-statements-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        type(self).number += 1
-        self.name = f"Table{self.number}"
-        self.table, self.embedded = self.server.table(self.name), os.path.join(self.folder, "t.refold")
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
-        self.plan(UPPER)
-        rows = os.path.join(self.folder, "rows.jsonl")
-        with open(rows, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"Item": one}) + "\n" for one in orders())
-        for table in (self.table, self.embedded):
-            refold.run("import", table, "--from", rows, "--create")
+        super().setUp()
+        self.plan(1, UPPER)
+        self.load(orders())
         self.said = refold.run("apply", self.embedded, "--plans", self.plans)[0]
-
-    def plan(self, content):
-        with open(os.path.join(self.plans, "0001_upper.json"), "w", encoding="utf-8") as out:
-            json.dump(content, out)
 
     def apply(self, shim, before=None, **how):
         def step(operation, body):
@@ -99,7 +76,7 @@ class Statements(unittest.TestCase):
 
         with ddb_servers.Proxy(self.server, before=step, **how) as proxy:
             said = refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--segments", "2",
-                              "--state", os.path.join(self.folder, "state"))[0]
+                              "--state", self.state)[0]
         self.counts = proxy.counts
         return refold.without_capacity(said)
 
@@ -161,7 +138,7 @@ class Statements(unittest.TestCase):
 
     def test_a_condition_of_the_steps_own_is_said_by_what_it_reads(self):
         """Somebody changes that between, and it holds still: then the step's own condition is sent."""
-        self.plan({"steps": [{"name": "versions", "where": "begins_with(Name, 'Name ')", "set": {"Version": 2}}]})
+        self.plan(1, {"steps": [{"name": "versions", "where": "begins_with(Name, 'Name ')", "set": {"Version": 2}}]})
         changed = set()
 
         def before(operation, body):

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -19,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 
 READS = {"DescribeTable", "Scan", "Query", "GetItem", "BatchGetItem"}
 
@@ -60,44 +60,16 @@ LOOKUP = {"steps": [{"name": "names", "where": "begins_with(SK, 'ORDER#')", "loo
 DELETE = {"steps": [{"name": "done", "where": "begins_with(SK, 'ORDER#') AND Status = 'done'", "delete": True}]}
 
 
-class Store:
+class Store(ApiTable):
     """What both servers must do; a subclass says which server."""
 
-    kind = None
     keys = [("Id:S", None), ("Id:N", None), ("Id:N", "At:N"), ("Id:S", "At:N")]
 
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server(cls.kind)
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
     def setUp(self):
+        super().setUp()
         self.began = time.monotonic()
         self.addCleanup(lambda: print(f"{time.monotonic() - self.began:6.1f} s {self.id()}", file=sys.stderr))
-        self.folder = tempfile.mkdtemp(prefix="refold-api-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
-        type(self).number += 1
-        self.name = f"Table{self.number}"
-        self.table = self.server.table(self.name)
-        self.embedded = os.path.join(self.folder, "t.refold")
-        self.state = ["--state", os.path.join(self.folder, "state")]
-
-    def plan(self, version, content):
-        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
-            json.dump(content, out)
-
-    def load(self, items, *tables):
-        rows = os.path.join(self.folder, "rows.jsonl")
-        with open(rows, "w", encoding="utf-8") as out:
-            for one in items:
-                out.write(json.dumps({"Item": one}) + "\n")
-        for table in tables or (self.table, self.embedded):
-            refold.run("import", table, "--from", rows, "--create")
+        self.state = ["--state", self.state]
 
     def apply(self, table=None, *options, expect=0):
         state = self.state if table in (None, self.table) or "dynamodb:" in table else []

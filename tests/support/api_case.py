@@ -2,15 +2,13 @@
 that checks signatures and misbehaves as the test says."""
 import base64
 import json
-import os
-import shutil
 import subprocess
-import tempfile
 import unittest
 
 import ddb_servers
 import ddb_stub
 import refold
+from api_table import ApiTable
 
 KEY_ID, (SECRET, _) = next(iter(ddb_stub.KEYS.items()))
 ENVIRONMENT = {**ddb_servers.ENVIRONMENT, "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET}
@@ -33,29 +31,14 @@ def is_checkpoint(request):
     return checkpoint["done"] or checkpoint["cursor"] != ""
 
 
-class Case(unittest.TestCase):
+class Case(ApiTable, unittest.TestCase):
     """A table of its own on a server that all share, plans, and a stub between."""
 
-    kind = "dynalite"
-
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ENVIRONMENT)
-        cls.server = ddb_servers.Server(cls.kind)
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
+    environment = ENVIRONMENT
 
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-case-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.plans = os.path.join(self.folder, "plans")
-        os.mkdir(self.plans)
-        type(self).number += 1
-        self.name = f"Case{self.number}"
-        self.table = self.server.table(self.name)
-        self.embedded = os.path.join(self.folder, "t.refold")
-        self.options = ["--plans", self.plans, "--state", os.path.join(self.folder, "state")]
+        super().setUp()
+        self.options = ["--plans", self.plans, "--state", self.state]
 
     def stub(self, answer=lambda request: None, **options):
         return ddb_stub.Stub(ddb_stub.relay(self.server, answer), **options)
@@ -63,19 +46,11 @@ class Case(unittest.TestCase):
     def through(self, stub, name=None):
         return f"dynamodb:{name or self.name}?endpoint={stub.url}&region=us-east-1"
 
-    def lines(self, items):
-        path = os.path.join(self.folder, "rows.jsonl")
-        with open(path, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"Item": one}) + "\n" for one in items)
-        return path
-
     def load(self, *items, tables=None):
-        for table in tables or (self.table,):
-            refold.run("import", table, "--from", self.lines(items), "--create")
+        super().load(items, *(tables or (self.table,)))
 
     def plan(self, version, *steps):
-        with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="utf-8") as out:
-            json.dump({"steps": list(steps)}, out)
+        super().plan(version, {"steps": list(steps)})
 
     def apply(self, table, *more, **options):
         """In few segments, as each takes requests, unless it is said how many."""
