@@ -109,6 +109,7 @@ static struct import_load_options load_options(const struct import_job *job,
     return (struct import_load_options){
         .invocation = job->invocation,
         .store = job->table.store,
+        .making = job->table.making,
         .stream = {.sorted = &job->sorted,
                    .source = job->source,
                    .keys = &job->table.desc.keys,

@@ -9,6 +9,11 @@
 /* Items compared and committed together. */
 enum { BATCH_ITEMS = 500, BATCH_BYTES = 4 << 20, SHOW_INTERVAL = 1024 };
 
+static bool say_stopped(struct error *err)
+{
+    return error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
+}
+
 /* Rests while a pause is wanted. */
 static bool stopped(const struct import_load_options *options, struct error *err)
 {
@@ -16,7 +21,7 @@ static bool stopped(const struct import_load_options *options, struct error *err
     while (pause_rest(&pause)) {
     }
     return atomic_load_explicit(options->invocation->stop, memory_order_relaxed) &&
-           !error_set(err, ERROR_STOPPED, "interrupted\nhint: the same command starts again");
+           !say_stopped(err);
 }
 
 static bool load_items(const struct import_load_options *options, struct import_stream *stream,
@@ -37,6 +42,14 @@ static bool load_items(const struct import_load_options *options, struct import_
     return ok;
 }
 
+static bool close_load(const struct import_load_options *options, struct error *err)
+{
+    index_progress_begin(options->making, "indexes", 0, false);
+    bool ok = store_load_close(options->store, err);
+    index_progress_end(options->making);
+    return ok || (err->code == ERROR_STOPPED && say_stopped(err));
+}
+
 bool import_load(const struct import_load_options *options, struct import_written *out,
                  struct error *err)
 {
@@ -46,7 +59,7 @@ bool import_load(const struct import_load_options *options, struct import_writte
         return false;
     }
     bool ok = import_stream_open(&options->stream, &stream, err) &&
-              load_items(options, stream, &counts, err) && store_load_close(options->store, err);
+              load_items(options, stream, &counts, err) && close_load(options, err);
     import_stream_close(stream);
     if (ok) {
         *out = counts;
@@ -247,6 +260,16 @@ bool import_merge(const struct import_load_options *options, struct import_writt
     return run_merge(options, true, out, err) && store_flush(options->store, err);
 }
 
+static bool finish_index(const struct import_load_options *options, const struct index_desc *index,
+                         struct arena *arena, struct error *err)
+{
+    const char *what = arena_format(arena, "index %.*s", STR_ARG(index->name)).ptr;
+    index_progress_begin(options->making, what, 0, false);
+    bool ok = store_index_finish(options->store, index->name, err);
+    index_progress_end(options->making);
+    return ok || (err->code == ERROR_STOPPED && say_stopped(err));
+}
+
 bool import_finish_indexes(const struct import_load_options *options, struct error *err)
 {
     struct arena *arena = arena_new();
@@ -254,7 +277,7 @@ bool import_finish_indexes(const struct import_load_options *options, struct err
     bool ok = store_describe(options->store, arena, &table, err);
     for (size_t i = 0; ok && i < table.index_count; i++) {
         ok = table.indexes[i].state != INDEX_BEHIND ||
-             store_index_finish(options->store, table.indexes[i].name, err);
+             finish_index(options, &table.indexes[i], arena, err);
     }
     arena_free(arena);
     return ok && store_flush(options->store, err);

@@ -8,6 +8,7 @@
 #include "migrate/command.h"
 #include "migrate/import_own.h"
 #include "migrate/import_stream.h"
+#include "migrate/index_progress.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ enum import_conflict { IMPORT_FAIL, IMPORT_SKIP, IMPORT_OVERWRITE };
 struct import_load_options {
     struct invocation *invocation; /* for progress and the stop flag */
     struct store *store;
+    struct index_progress *making; /* of its indexes */
     struct import_stream_options stream;
     uint64_t items; /* about how many, for progress */
     uint64_t pass;
@@ -43,7 +45,7 @@ MUST_CHECK bool import_load(const struct import_load_options *options, struct im
 MUST_CHECK bool import_compare(const struct import_load_options *options,
                                struct import_written *out, struct error *err);
 
-/* Makes anew the indexes that the store left behind while it took many writes. */
+/* Makes anew the indexes that the store left behind while it took many writes. ERROR_STOPPED. */
 MUST_CHECK bool import_finish_indexes(const struct import_load_options *options, struct error *err);
 
 /* Writes into a table that holds items already; import_finish_indexes() follows. */

@@ -207,7 +207,7 @@ static void open_worker(struct worker *worker, struct sorting *sorting, size_t j
     const struct import_sort_options *options = sorting->options;
     size_t memory = options->memory_bytes / jobs;
     struct sorter_options sorter = {memory < SORTER_MEMORY_MIN ? SORTER_MEMORY_MIN : memory,
-                                    options->temp_dir};
+                                    options->temp_dir, options->invocation->stop};
     worker->sorting = sorting;
     worker->sorter = sorter_new(&sorter);
     worker->arena = arena_new();

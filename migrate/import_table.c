@@ -1,7 +1,6 @@
 #include "migrate/import_table.h"
 
 #include "migrate/ledger.h"
-#include "migrate/report.h"
 #include "migrate/target.h"
 
 #include <string.h>
@@ -163,8 +162,10 @@ static bool look_for_items(struct import_table *table, struct error *err)
 static bool open_standing(struct invocation *invocation, bool writes, struct import_table *table,
                           struct error *err)
 {
+    table->making = index_progress_new(invocation);
     struct store_options options = {.mode = writes ? STORE_WRITE : STORE_READ,
-                                    .voice = report_voice(invocation)};
+                                    .voice = index_progress_voice(table->making),
+                                    .stop = invocation->stop};
     return target_open(invocation->table, &options, &table->store, err) &&
            (!writes || store_lease_take(table->store, ledger_who(invocation->arena).ptr, err)) &&
            store_reader_open(table->store, &table->reader, err) &&
@@ -220,11 +221,13 @@ bool import_table_open(struct invocation *invocation, const struct import_wish *
 static bool create(struct invocation *invocation, struct import_table *table,
                    const struct import_make_options *options, struct error *err)
 {
+    table->making = index_progress_new(invocation);
     struct store_options store = {.mode = STORE_CREATE,
                                   .create = &table->desc,
                                   .temp_dir = options->temp_dir,
                                   .memory_bytes = options->memory_bytes,
-                                  .voice = report_voice(invocation)};
+                                  .voice = index_progress_voice(table->making),
+                                  .stop = invocation->stop};
     return target_open(invocation->table, &store, &table->store, err) &&
            store_lease_take(table->store, ledger_who(invocation->arena).ptr, err) &&
            store_reader_open(table->store, &table->reader, err) &&

@@ -8,6 +8,7 @@
 #include "engine/store/store.h"
 #include "migrate/command.h"
 #include "migrate/import_state.h"
+#include "migrate/index_progress.h"
 #include "plans/map.h"
 
 #include <stdbool.h>
@@ -26,7 +27,8 @@ struct import_table {
     bool is_empty;       /* it holds no item */
     struct store *store; /* NULL until it is opened or made */
     struct store_reader *reader;
-    struct import_record last; /* of the last import into it, where has_last; else all zero */
+    struct index_progress *making; /* of its indexes; NULL until the store is there */
+    struct import_record last;     /* of the last import into it, where has_last; else all zero */
     bool has_last;
     bool resumes; /* the last import was broken off, and had found the table with items */
 };

@@ -21,7 +21,8 @@ struct derived {
     struct str folder;
     const char *file;
     struct import_options options;
-    struct table_desc table; /* as the import made it */
+    struct index_progress *making; /* of its indexes */
+    struct table_desc table;       /* as the import made it */
     struct import_record import;
     struct ledger ledger;
 };
@@ -100,7 +101,8 @@ static bool load(struct derived *derived, struct store *store, struct source *so
                                           .jobs = JOBS,
                                           .memory_bytes = MEMORY_BYTES,
                                           .temp_dir = wanted->temp_dir};
-    struct import_load_options loading = {.invocation = &derived->invocation, .store = store};
+    struct import_load_options loading = {
+        .invocation = &derived->invocation, .store = store, .making = derived->making};
     bool ok = take_pass(store, &loading.pass, err) && import_rejects_open(&none, &rejects, err);
     sorting.rejects = rejects;
     ok = ok && import_sort(&sorting, &sorted, err);
@@ -117,8 +119,12 @@ static bool derive(struct derived *derived, struct import_verified *out, struct 
     struct arena *arena = derived->invocation.arena;
     struct store *store = NULL;
     struct source *source = NULL;
-    struct store_options create = {
-        .mode = STORE_CREATE, .create = &derived->table, .temp_dir = derived->options.temp_dir};
+    derived->making = index_progress_new(&derived->invocation);
+    struct store_options create = {.mode = STORE_CREATE,
+                                   .create = &derived->table,
+                                   .temp_dir = derived->options.temp_dir,
+                                   .voice = index_progress_voice(derived->making),
+                                   .stop = derived->invocation.stop};
     bool ok = import_source_open(&derived->options, &derived->table, derived->invocation.stop,
                                  &source, err) &&
               target_open(derived->file, &create, &store, err) && load(derived, store, source, err);

@@ -123,7 +123,9 @@ static bool prober_open(void *context, struct store_reader *reader, void **out, 
 {
     (void)err;
     struct probe *probe = context;
-    struct sorter_options options = {SORT_MEMORY_BYTES, probe->session->temp_dir};
+    const struct runner_session *session = probe->session;
+    struct sorter_options options = {SORT_MEMORY_BYTES, session->temp_dir,
+                                     session->invocation->stop};
     struct prober *prober = heap_alloc(sizeof *prober);
     *prober = (struct prober){.probe = probe, .reader = reader, .sorter = sorter_new(&options)};
     probe->sorters =

@@ -107,7 +107,8 @@ static bool go_by_steps(const struct retreat *retreat, bool *failed, struct erro
         return false;
     }
     if (*failed) {
-        return ledger_settle(session->store, session->reader, retreat->record, err);
+        return runner_index_refresh(session, err) &&
+               ledger_settle(session->store, session->reader, retreat->record, err);
     }
     return runner_index_drop_made(session, retreat->record, err);
 }

@@ -243,7 +243,7 @@ static bool run_all(const struct run *run, struct error *err)
         return false;
     }
     if (failed) {
-        return end(run, RUN_FAILED, err);
+        return runner_index_refresh(run->session, err) && end(run, RUN_FAILED, err);
     }
     return runner_index_finish(run->session, run->record, err) && end(run, RUN_APPLIED, err);
 }
@@ -361,5 +361,5 @@ bool runner_sweep(struct runner_session *session, const struct plan *plan,
         }
     }
     out->record = swept;
-    return true;
+    return runner_index_refresh(session, err);
 }

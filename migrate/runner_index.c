@@ -109,23 +109,25 @@ bool runner_index_drop(struct runner_session *session, const struct stage *stage
 
 /* ---------------------------------------------------------------- filling */
 
-static struct progress *open_progress(struct runner_session *session, struct str name)
+static void begin_progress(const struct runner_session *session, struct str name)
 {
-    struct str phase = arena_format(session->arena, "filling index %.*s", STR_ARG(name));
+    const char *what = arena_format(session->arena, "index %.*s", STR_ARG(name)).ptr;
+    uint64_t entries = session->table.item_count;
+    bool is_estimate = session->table.is_estimate;
     for (size_t i = 0; i < session->eligible_count; i++) {
         if (str_equal(session->eligible[i].name, name)) {
-            return progress_open(session->invocation, phase.ptr, session->eligible[i].items);
+            entries = session->eligible[i].items;
+            is_estimate = false;
         }
     }
-    return progress_open_table(session->invocation, phase.ptr, &session->table);
+    index_progress_begin(session->making, what, entries, is_estimate);
 }
 
-static bool finish_one(struct runner_session *session, struct str name, struct error *err)
+static bool finish_one(const struct runner_session *session, struct str name, struct error *err)
 {
-    session->filling = open_progress(session, name);
+    begin_progress(session, name);
     bool ok = store_index_finish(session->store, name, err) && store_flush(session->store, err);
-    progress_close(session->filling);
-    session->filling = NULL;
+    index_progress_end(session->making);
     return ok || error_wrap(err, "index %.*s", STR_ARG(name));
 }
 
@@ -151,7 +153,24 @@ bool runner_index_finish(struct runner_session *session, const struct ledger_rec
             return false;
         }
     }
-    return runner_session_describe(session, err);
+    return runner_index_refresh(session, err);
+}
+
+bool runner_index_refresh(struct runner_session *session, struct error *err)
+{
+    bool any = false;
+    if (!runner_session_describe(session, err)) {
+        return false;
+    }
+    struct table_desc table = session->table;
+    for (size_t i = 0; i < table.index_count; i++) {
+        bool is_behind = table.indexes[i].state == INDEX_BEHIND;
+        if (is_behind && !finish_one(session, table.indexes[i].name, err)) {
+            return false;
+        }
+        any = any || is_behind;
+    }
+    return !any || runner_session_describe(session, err);
 }
 
 /* ---------------------------------------------------------------- taking back */

@@ -25,9 +25,13 @@ MUST_CHECK bool runner_index_drop(struct runner_session *session, const struct s
                                   struct ledger_record *record, struct error *err);
 
 /* Fills the indexes that are declared only, and makes them ACTIVE; those that the record's plan has
- * made, too. ERROR_STOPPED: a server was still at it. */
+ * made, too; and refreshes the rest. ERROR_STOPPED: the same call goes on. */
 MUST_CHECK bool runner_index_finish(struct runner_session *session,
                                     const struct ledger_record *record, struct error *err);
+
+/* Makes anew the indexes that the store left behind while it took many writes: every run does that
+ * before it ends. Describes the table anew. ERROR_STOPPED. */
+MUST_CHECK bool runner_index_refresh(struct runner_session *session, struct error *err);
 
 /* Takes back the record's changes: first drops what was made, then makes and fills what was
  * dropped. Repeatable. */

@@ -1,7 +1,6 @@
 #include "migrate/runner_session.h"
 
 #include "migrate/import_state.h"
-#include "migrate/report.h"
 #include "migrate/target.h"
 
 #include <stdio.h>
@@ -65,22 +64,6 @@ static bool watch_control(struct runner_session *session, struct error *err)
     return control_file_open(&watch, &session->control, err);
 }
 
-/* ---------------------------------------------------------------- what the store tells */
-
-static void say(void *context, const char *sentence)
-{
-    const struct runner_session *session = context;
-    report_message(session->invocation, "%s", sentence);
-}
-
-static void show_growth(void *context, uint64_t entries)
-{
-    const struct runner_session *session = context;
-    if (session->filling != NULL) {
-        progress_set(session->filling, entries);
-    }
-}
-
 /* ---------------------------------------------------------------- opening */
 
 /* A server's segments lie on different machines: runs are not to meet them in one order. In a file
@@ -118,11 +101,12 @@ bool runner_session_read(struct runner_session *session, struct error *err)
 bool runner_session_open(struct invocation *invocation, enum store_mode mode,
                          struct runner_session *session, struct error *err)
 {
+    session->making = index_progress_new(invocation);
     struct store_options options = {
         .mode = mode,
         .temp_dir = session->wanted_temp_dir,
         .state_dir = session->state_dir,
-        .voice = {.say = say, .index_grows = show_growth, .context = session},
+        .voice = index_progress_voice(session->making),
         .stop = invocation->stop,
     };
     session->invocation = invocation;

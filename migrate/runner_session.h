@@ -9,8 +9,8 @@
 #include "engine/store/store.h"
 #include "migrate/command.h"
 #include "migrate/control_file.h"
+#include "migrate/index_progress.h"
 #include "migrate/ledger.h"
-#include "migrate/report.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ struct runner_session {
     bool is_run;                 /* has the options of one, and a control file */
     struct store_limits limits;  /* --max-rcu, --max-wcu */
     struct control_file *control;
-    struct progress *filling; /* of the index that is being made; NULL: none */
+    struct index_progress *making; /* of indexes */
     struct {
         struct str name;
         uint64_t items;

@@ -53,11 +53,13 @@ static void print_server(struct invocation *invocation, const struct store_serve
                   STR_ARG(report_count(arena, server->write_units)));
 }
 
-/* "active", "creating", or "creating (CREATING, backfilling)". */
+/* "active", "creating", "creating (CREATING, backfilling)"; or "behind": it answers as it was. */
 static struct str state_text(const struct index_desc *index, struct arena *arena)
 {
+    static const char *const states[] = {
+        [INDEX_CREATING] = "creating", [INDEX_ACTIVE] = "active", [INDEX_BEHIND] = "behind"};
+    const char *state = states[index->state];
     bool active = index->state == INDEX_ACTIVE;
-    const char *state = active ? "active" : "creating";
     if (index->status.len == 0 || (active && str_equal(index->status, STR("ACTIVE")))) {
         return literal(state);
     }

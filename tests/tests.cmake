@@ -69,6 +69,10 @@ foreach(source IN LISTS client_programs)
   target_link_libraries(${name} PRIVATE store_dynamodb)
 endforeach()
 
+# Stands before LMDB where a test wants it slow.
+add_library(slow_lmdb MODULE tests/integration/slow_lmdb.c)
+target_link_libraries(slow_lmdb PRIVATE PkgConfig::lmdb)
+
 # Numbers against Python's decimal.
 add_executable(number_lines tests/integration/number_lines.c)
 target_link_libraries(number_lines PRIVATE item)

@@ -19,6 +19,7 @@ struct sorter {
     size_t memory_bytes;
     size_t block_bytes;
     const char *temp_dir;
+    const atomic_bool *stop;
     struct pair_list pairs; /* at hand; all of them where there are no runs */
     struct run_file file;   /* open where there are runs */
     struct run *runs;
@@ -35,6 +36,7 @@ struct sorter *sorter_new(const struct sorter_options *options)
     size_t block = sorter->memory_bytes / BLOCKS_MIN;
     sorter->block_bytes = block < BLOCK_MAX_BYTES ? block : BLOCK_MAX_BYTES;
     sorter->temp_dir = options->temp_dir;
+    sorter->stop = options->stop;
     return sorter;
 }
 
@@ -56,11 +58,20 @@ uint64_t sorter_count(const struct sorter *sorter)
     return sorter->count;
 }
 
-static bool copy_pairs(struct sorted *from, struct run_writer *to, struct error *err)
+static bool is_stopped(const struct sorter *sorter)
+{
+    return sorter->stop != NULL && atomic_load_explicit(sorter->stop, memory_order_relaxed);
+}
+
+static bool copy_pairs(const struct sorter *sorter, struct sorted *from, struct run_writer *to,
+                       struct error *err)
 {
     struct str key, value;
     bool more = true;
     while (more) {
+        if (is_stopped(sorter)) {
+            return error_set(err, ERROR_STOPPED, "stopped");
+        }
         if (!sorted_next(from, &key, &value, &more, err) ||
             (more && !run_writer_add(to, key, value, err))) {
             return false;
@@ -74,7 +85,7 @@ static bool write_run(const struct sorter *sorter, struct sorted *pairs, struct 
                       struct run *out, struct error *err)
 {
     struct run_writer writer = run_writer_open(file, sorter->block_bytes);
-    bool ok = sorted_start(pairs, err) && copy_pairs(pairs, &writer, err) &&
+    bool ok = sorted_start(pairs, err) && copy_pairs(sorter, pairs, &writer, err) &&
               run_writer_finish(&writer, out, err);
     run_writer_close(&writer);
     sorted_close(pairs);

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,15 +14,17 @@
 struct sorter;
 
 struct sorter_options {
-    size_t memory_bytes;  /* for the pairs at hand; at least 1 MiB is used */
-    const char *temp_dir; /* where runs go, without a name; borrowed as long as the sorter is */
+    size_t memory_bytes;     /* for the pairs at hand; at least 1 MiB is used */
+    const char *temp_dir;    /* where runs go, without a name; borrowed as long as the sorter is */
+    const atomic_bool *stop; /* ends writing a run, with ERROR_STOPPED; NULL: never */
 };
 
 /* One thread fills a sorter. sorter_free(NULL) is fine; runs vanish with it. */
 struct sorter *sorter_new(const struct sorter_options *options);
 void sorter_free(struct sorter *sorter);
 
-/* Copies the pair. ERROR_FULL, ERROR_STORE: a run cannot be written; ERROR_LIMIT: over 512 MB. */
+/* Copies the pair. ERROR_FULL, ERROR_STORE: a run cannot be written; ERROR_LIMIT: over 512 MB;
+ * ERROR_STOPPED. */
 MUST_CHECK bool sorter_add(struct sorter *sorter, struct str key, struct str value,
                            struct error *err);
 

@@ -32,7 +32,7 @@ enum index_state {
     INDEX_CREATING, /* declared: its key types are enforced; not filled, cannot be queried */
     INDEX_ACTIVE,
     INDEX_BEHIND /* changed so much that commits leave it alone: queries answer from it as it was,
-                    until store_flush() or store_index_finish() has made it anew */
+                    until store_index_finish() has made it anew */
 };
 
 /* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */
@@ -314,11 +314,18 @@ enum store_mode {
     STORE_CREATE /* must not exist */
 };
 
+/* How far an index is, or the indexes of a load together. */
+struct index_growth {
+    bool reads;     /* items are still read for it; else it gets its entries */
+    uint64_t done;  /* items, or entries */
+    uint64_t total; /* of them; 0: not known */
+};
+
 /* What the user should know meanwhile: a sentence, from any thread. */
 struct store_voice {
     void (*say)(void *context, const char *sentence); /* NULL: nobody listens */
-    /* So many entries of the index that is being made; the store's thread. NULL: as above */
-    void (*index_grows)(void *context, uint64_t entries);
+    /* Of what is being made now; the store's thread. NULL: as above */
+    void (*index_grows)(void *context, const struct index_growth *growth);
     void *context;
 };
 
@@ -329,7 +336,7 @@ struct store_options {
     size_t memory_bytes;             /* for sorting; 0: a default */
     const char *state_dir; /* for undo files, where the table itself holds none; NULL: a default */
     struct store_voice voice;
-    const atomic_bool *stop; /* ends waiting for an index, with ERROR_STOPPED; NULL: never */
+    const atomic_bool *stop; /* ends making an index, with ERROR_STOPPED; NULL: never */
 };
 
 /* Closes without losing what was flushed; NULL is fine. */
@@ -383,7 +390,8 @@ MUST_CHECK bool store_index_create(struct store *store, const struct index_desc 
                                    struct error *err);
 /* Fills an index that is not ACTIVE from the items and makes it so; repeatable after a crash. An
  * item that violates the index key is left out (checked before, see engine/scan). An index that a
- * server has made is counted against the items. ERROR_STOPPED: the same call goes on waiting. */
+ * server has made is counted against the items. ERROR_STOPPED: it is as it was, and the same call
+ * begins anew, or goes on waiting for a server. */
 MUST_CHECK bool store_index_finish(struct store *store, struct str name, struct error *err);
 MUST_CHECK bool store_index_drop(struct store *store, struct str name, struct error *err);
 
@@ -435,7 +443,8 @@ void store_order_key(const struct store *store, const struct key *key, struct bu
 
 /* Loading an empty table: items in ascending order_key order, each key once. Indexes are filled at
  * the close, from sorted runs. Until the close a load is unfinished: load_abort() (also after a
- * restart) empties the table again. ERROR_LIMIT, ERROR_ITEM: an item that DynamoDB refuses. */
+ * restart) empties the table again. ERROR_LIMIT, ERROR_ITEM: an item that DynamoDB refuses.
+ * ERROR_STOPPED: asked to, while indexes were filled. */
 MUST_CHECK bool store_load_open(struct store *store, uint64_t pass, struct error *err);
 MUST_CHECK bool store_load_item(struct store *store, const struct key *key, struct value item,
                                 struct error *err);

@@ -75,7 +75,8 @@ void fixture_close(struct fixture *fixture)
 
 bool fixture_open(struct fixture *fixture, enum store_mode mode)
 {
-    struct store_options options = {.mode = mode};
+    struct store_options options = fixture->options;
+    options.mode = mode;
     return lmdb_store_open(fixture->path, &options, &fixture->store, &fixture->err) &&
            (mode == STORE_READ || store_lease_take(fixture->store, "test", &fixture->err)) &&
            store_reader_open(fixture->store, &fixture->reader, &fixture->err);

@@ -14,6 +14,7 @@ struct fixture {
     char path[96];
     struct arena *arena;
     struct key_schema keys;
+    struct store_options options; /* besides the mode, for fixture_open() */
     struct store *store;
     struct store_reader *reader;
     struct error err;

@@ -28,8 +28,9 @@ def run(*arguments, expect=0, **options):
 class Started:
     """The program at work; its messages as they come."""
 
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, *arguments, **options):
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        **options)
         self.said = []
         self.changed = threading.Condition()
         self.reader = threading.Thread(target=self._read, daemon=True)

@@ -45,7 +45,8 @@ static void tell_growth(void *context, const struct ddb_table *table)
     const struct store_voice *voice = &growth->store->voice;
     const struct index_desc *index = ddb_table_index(table, growth->name);
     if (index != NULL && voice->index_grows != NULL) {
-        voice->index_grows(voice->context, index->entry_count);
+        struct index_growth grown = {.done = index->entry_count};
+        voice->index_grows(voice->context, &grown);
     }
 }
 

@@ -23,8 +23,30 @@ MDB_val append_key(struct append_group *group, struct entry_key *key, unsigned c
 struct sorter *append_sorter(const struct lmdb_store *store, size_t shares)
 {
     struct sorter_options options = {.memory_bytes = store->memory_bytes / shares,
-                                     .temp_dir = store->temp_dir};
+                                     .temp_dir = store->temp_dir,
+                                     .stop = store->stop};
     return sorter_new(&options);
+}
+
+void append_tell(const struct lmdb_store *store, const struct index_growth *growth)
+{
+    if (store->voice.index_grows != NULL && growth->done % APPEND_INTERVAL == 0) {
+        store->voice.index_grows(store->voice.context, growth);
+    }
+}
+
+bool append_goes_on(const struct lmdb_store *store, struct error *err)
+{
+    bool stopped = store->stop != NULL && atomic_load_explicit(store->stop, memory_order_relaxed);
+    return !stopped || error_set(err, ERROR_STOPPED, "stopped");
+}
+
+void append_begin(struct lmdb_store *store, struct sorter *const *sorters, size_t count)
+{
+    store->growth = (struct index_growth){.reads = false};
+    for (size_t i = 0; i < count; i++) {
+        store->growth.total += sorter_count(sorters[i]);
+    }
 }
 
 /* A sorter's key is the whole entry key: it sorts as labels will. */
@@ -103,9 +125,12 @@ static bool append_sorted(struct lmdb_store *store, size_t index, struct sorted 
             return writer_begin(store, err);
         }
         split_key(keys, whole, &key);
-        if (!append_entry(store, index, append_key(&group, &key, room), value, err)) {
+        if (!append_goes_on(store, err) ||
+            !append_entry(store, index, append_key(&group, &key, room), value, err)) {
             return false;
         }
+        store->growth.done++;
+        append_tell(store, &store->growth);
     }
 }
 

@@ -24,8 +24,18 @@ struct sorter *append_sorter(const struct lmdb_store *store, size_t shares);
 MUST_CHECK bool append_collect(struct sorter *sorter, const struct tree *tree, struct value item,
                                struct buffer *scratch, struct error *err);
 
+/* Tells of the growth, once in a while: at each whole interval that is done. The store's thread. */
+enum { APPEND_INTERVAL = 1024 };
+void append_tell(const struct lmdb_store *store, const struct index_growth *growth);
+
+/* False, with ERROR_STOPPED, once the store is asked to stop. Any thread. */
+MUST_CHECK bool append_goes_on(const struct lmdb_store *store, struct error *err);
+
+/* From now on entries of so many sorters are written. */
+void append_begin(struct lmdb_store *store, struct sorter *const *sorters, size_t count);
+
 /* Writes all entries of `count` finished sorters to an empty index, in transactions of bounded
- * size; the last one is left open. */
+ * size; the last one is left open. ERROR_STOPPED. */
 MUST_CHECK bool append_entries(struct lmdb_store *store, size_t index,
                                struct sorter *const *sorters, size_t count, struct error *err);
 

@@ -289,3 +289,8 @@ bool lmdb_commit(struct store *base, struct batch *batch, struct error *err)
     /* Who is told that an item is stale must be able to read what it has become. */
     return !(stale || writer_is_full(store)) || writer_commit(store, err);
 }
+
+bool lmdb_flush(struct store *base, struct error *err)
+{
+    return writer_commit(lmdb_of(base), err);
+}

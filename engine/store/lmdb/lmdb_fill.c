@@ -9,6 +9,9 @@ enum { FILL_THREADS = 2 };
 
 struct fill_part {
     struct lmdb_store *store;
+    atomic_uint_fast64_t *read; /* items, by all parts together */
+    bool tells;                 /* of how many were read: the part of the store's thread */
+    uint64_t total;
     struct tree tree;
     uint64_t first; /* hashes from first to last */
     uint64_t last;
@@ -27,16 +30,30 @@ static bool collect_record(struct fill_part *part, struct buffer *scratch, MDB_v
     return append_collect(part->sorter, &part->tree, item.item, scratch, &part->err);
 }
 
+static void count_items(const struct fill_part *part)
+{
+    uint64_t read = atomic_fetch_add(part->read, APPEND_INTERVAL) + APPEND_INTERVAL;
+    if (part->tells) {
+        append_tell(part->store,
+                    &(struct index_growth){.reads = true, .done = read, .total = part->total});
+    }
+}
+
 static bool collect_range(struct fill_part *part, MDB_cursor *cursor, struct buffer *scratch)
 {
+    uint64_t met = 0;
     unsigned char first[HASH_BYTES];
     put_u64(first, part->first);
     MDB_val key = {sizeof first, first};
     MDB_val record;
     int rc = mdb_cursor_get(cursor, &key, &record, MDB_SET_RANGE);
     while (rc == 0 && key.mv_size >= HASH_BYTES && get_u64(key.mv_data) <= part->last) {
-        if (!collect_record(part, scratch, key, record)) {
+        if (!append_goes_on(part->store, &part->err) ||
+            !collect_record(part, scratch, key, record)) {
             return false;
+        }
+        if (++met % APPEND_INTERVAL == 0) {
+            count_items(part);
         }
         rc = mdb_cursor_get(cursor, &key, &record, MDB_NEXT);
     }
@@ -51,9 +68,12 @@ static void *collect(void *context)
     struct fill_part *part = context;
     MDB_txn *txn = NULL;
     MDB_cursor *cursor = NULL;
+    MDB_stat stat = {0};
     struct buffer scratch = {0};
     int rc = mdb_txn_begin(part->store->env, NULL, MDB_RDONLY, &txn);
     rc = rc == 0 ? mdb_cursor_open(txn, part->store->items, &cursor) : rc;
+    rc = rc == 0 ? mdb_stat(txn, part->store->items, &stat) : rc;
+    part->total = stat.ms_entries;
     part->ok = rc == 0 ? collect_range(part, cursor, &scratch)
                        : lmdb_error(part->store, rc, "reading", &part->err);
     mdb_cursor_close(cursor);
@@ -62,35 +82,57 @@ static void *collect(void *context)
     return NULL;
 }
 
-static bool collect_all(struct lmdb_store *store, const struct tree *tree,
-                        struct sorter *const *sorters, struct error *err)
+/* The last part is read by the calling thread, which may tell how far all are. */
+static bool run_parts(struct fill_part *parts, struct error *err)
 {
-    pthread_t threads[FILL_THREADS];
-    struct fill_part parts[FILL_THREADS];
-    uint64_t width = UINT64_MAX / FILL_THREADS;
-    bool ok = true;
+    pthread_t threads[FILL_THREADS - 1];
     size_t started = 0;
-    for (size_t i = 0; i < FILL_THREADS; i++) {
-        parts[i] = (struct fill_part){.store = store,
-                                      .tree = *tree,
-                                      .first = i * width + (i > 0 ? 1 : 0),
-                                      .last = i == FILL_THREADS - 1 ? UINT64_MAX : (i + 1) * width,
-                                      .sorter = sorters[i]};
+    while (started < FILL_THREADS - 1 &&
+           pthread_create(&threads[started], NULL, collect, &parts[started]) == 0) {
+        started++;
     }
-    for (; started < FILL_THREADS; started++) {
-        if (pthread_create(&threads[started], NULL, collect, &parts[started]) != 0) {
-            ok = error_set(err, ERROR_STORE, "a thread cannot be started");
-            break;
-        }
+    bool ok =
+        started == FILL_THREADS - 1 || error_set(err, ERROR_STORE, "a thread cannot be started");
+    if (ok) {
+        (void)collect(&parts[FILL_THREADS - 1]);
     }
     for (size_t i = 0; i < started; i++) {
         (void)pthread_join(threads[i], NULL);
-        if (!parts[i].ok && ok) {
+    }
+    return ok;
+}
+
+static bool collect_all(struct lmdb_store *store, const struct tree *tree,
+                        struct sorter *const *sorters, struct error *err)
+{
+    struct fill_part parts[FILL_THREADS];
+    atomic_uint_fast64_t read = 0;
+    uint64_t width = UINT64_MAX / FILL_THREADS;
+    for (size_t i = 0; i < FILL_THREADS; i++) {
+        bool is_last = i == FILL_THREADS - 1;
+        parts[i] = (struct fill_part){.store = store,
+                                      .read = &read,
+                                      .tells = is_last,
+                                      .tree = *tree,
+                                      .first = i * width + (i > 0 ? 1 : 0),
+                                      .last = is_last ? UINT64_MAX : (i + 1) * width,
+                                      .sorter = sorters[i]};
+    }
+    bool ok = run_parts(parts, err);
+    for (size_t i = 0; ok && i < FILL_THREADS; i++) {
+        if (!parts[i].ok) {
             *err = parts[i].err;
             ok = false;
         }
     }
     return ok;
+}
+
+static bool write_entries(struct lmdb_store *store, size_t place, struct sorter *const *sorters,
+                          struct error *err)
+{
+    append_begin(store, sorters, FILL_THREADS);
+    return append_entries(store, place, sorters, FILL_THREADS, err);
 }
 
 static bool fill(struct lmdb_store *store, size_t place, struct error *err)
@@ -100,8 +142,7 @@ static bool fill(struct lmdb_store *store, size_t place, struct error *err)
     for (size_t i = 0; i < FILL_THREADS; i++) {
         sorters[i] = append_sorter(store, FILL_THREADS);
     }
-    bool ok = collect_all(store, &tree, sorters, err) &&
-              append_entries(store, place, sorters, FILL_THREADS, err);
+    bool ok = collect_all(store, &tree, sorters, err) && write_entries(store, place, sorters, err);
     for (size_t i = 0; i < FILL_THREADS; i++) {
         sorter_free(sorters[i]);
     }
@@ -147,15 +188,4 @@ bool lmdb_index_finish(struct store *base, struct str name, struct error *err)
     struct error ignored;
     memset(store->index_changes, 0, sizeof store->index_changes);
     return schema_load(store, &store->schema, ok ? err : &ignored) && ok;
-}
-
-bool lmdb_flush(struct store *base, struct error *err)
-{
-    struct lmdb_store *store = lmdb_of(base);
-    bool ok = writer_commit(store, err);
-    for (size_t i = 0; i < store->schema.index_count && ok && store->lease_fd >= 0; i++) {
-        const struct index_desc *index = &store->schema.indexes[i].desc;
-        ok = index->state != INDEX_BEHIND || lmdb_index_finish(base, index->name, err);
-    }
-    return ok;
 }

@@ -58,6 +58,8 @@ struct lmdb_store {
     const char *path;
     const char *temp_dir;
     size_t memory_bytes;
+    struct store_voice voice;
+    const atomic_bool *stop; /* NULL: never */
     enum store_mode mode;
     MDB_env *env;
     MDB_dbi meta;
@@ -73,6 +75,7 @@ struct lmdb_store {
     uint64_t index_changes_pass;
     int lease_fd; /* -1: not held */
     struct load *load;
+    struct index_growth growth; /* of the indexes that get entries */
 };
 
 struct lmdb_reader {

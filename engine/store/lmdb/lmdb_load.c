@@ -117,6 +117,7 @@ bool lmdb_load_item(struct store *base, const struct key *key, struct value item
 static bool fill_indexes(struct lmdb_store *store, struct error *err)
 {
     struct load *load = store->load;
+    append_begin(store, load->sorters, load->count);
     for (size_t i = 0; i < load->count; i++) {
         if (!sorter_finish(load->sorters[i], err) ||
             !append_entries(store, i, &load->sorters[i], 1, err)) {

@@ -217,6 +217,8 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     store->base.run_files = beside(store, "-");
     store->temp_dir = choose_temp_dir(store, options->temp_dir);
     store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory_bytes;
+    store->voice = options->voice;
+    store->stop = options->stop;
     store->mode = options->mode;
     store->lease_fd = -1;
     (void)pthread_mutex_init(&store->dbi_mutex, NULL);

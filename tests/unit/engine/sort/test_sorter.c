@@ -207,6 +207,18 @@ START_TEST(any_number_of_runs_is_merged)
 }
 END_TEST
 
+START_TEST(a_sorter_that_is_asked_to_stop_writes_no_run)
+{
+    atomic_bool stop = true;
+    struct error err = {0};
+    struct sorter_options options = {.memory_bytes = MEMORY, .temp_dir = "/tmp", .stop = &stop};
+    struct sorter *sorter = sorter_new(&options);
+    ck_assert(!add_long_pairs(sorter, 200, &err));
+    ck_assert_int_eq(err.code, ERROR_STOPPED);
+    sorter_free(sorter);
+}
+END_TEST
+
 START_TEST(readers_do_not_disturb_each_other)
 {
     enum { COUNT = 500 };
@@ -304,6 +316,7 @@ int main(void)
     tcase_add_test(runs, a_folder_that_is_not_there_is_named);
     tcase_add_test(runs, a_full_disk_is_an_error_of_its_own);
     tcase_add_test(runs, any_number_of_runs_is_merged);
+    tcase_add_test(runs, a_sorter_that_is_asked_to_stop_writes_no_run);
     tcase_add_test(runs, readers_do_not_disturb_each_other);
     tcase_add_loop_test(runs, a_damaged_run_is_an_error, 0, ROWS(damages));
     tcase_set_timeout(runs, 60);

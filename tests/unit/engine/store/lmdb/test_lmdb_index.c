@@ -38,6 +38,11 @@ static bool create(const char *name, const char *partition, const char *sort)
     return store_index_create(table.store, &index, &table.err);
 }
 
+static bool finish(void)
+{
+    return store_index_finish(table.store, STR("by-g"), &table.err);
+}
+
 static size_t query(const char *index, const char *partition, struct value **found)
 {
     struct query query = {
@@ -63,7 +68,7 @@ START_TEST(an_index_is_filled_once_it_is_finished)
     struct page page;
     ck_assert(!store_query(table.reader, &unfilled, &page, &table.err));
     ck_assert_int_eq(table.err.code, ERROR_USAGE);
-    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert(finish());
     ck_assert_int_eq(described("by-g").state, INDEX_ACTIVE);
     ck_assert_uint_eq(query("by-g", "x", &found), 3);
     ck_assert(value_equal(found[0],
@@ -73,7 +78,7 @@ START_TEST(an_index_is_filled_once_it_is_finished)
     ck_assert(store_index_drop(table.store, STR("by-g"), &table.err));
     ck_assert_uint_eq(described("by-g").entry_count, UINT64_MAX);
     ck_assert(create("by-g", "N:N", NULL));
-    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert(finish());
     ck_assert_uint_eq(described("by-g").entry_count, 3);
     fixture_remove(&table);
 }
@@ -107,7 +112,7 @@ START_TEST(a_wrong_index_key_is_rejected_unless_it_is_left_as_it_was)
     fixture_make(&table, "PK:S", NULL);
     put("{\"PK\":{\"S\":\"1\"},\"G\":{\"N\":\"1\"}}");
     ck_assert(create("by-g", "G:S", NULL));
-    ck_assert(store_index_finish(table.store, STR("by-g"), &table.err));
+    ck_assert(finish());
     ck_assert_uint_eq(described("by-g").entry_count, 0);
     struct value other = item("{\"PK\":{\"S\":\"2\"},\"G\":{\"S\":\"\"}}");
     ck_assert_int_eq(fixture_put(&table, other), OUTCOME_REJECTED);
@@ -231,6 +236,8 @@ START_TEST(an_index_that_changes_much_is_made_anew)
         ck_assert(!value_equal(found[i - 1], found[i]));
     }
     ck_assert(fixture_flush(&table));
+    ck_assert_uint_eq(query("by-g", "old", &found), answered);
+    ck_assert(finish());
     expect_made_anew();
     fixture_remove(&table);
 }
@@ -243,7 +250,86 @@ START_TEST(an_index_left_behind_by_a_crash_is_made_anew)
     ck_assert(fixture_open(&table, STORE_WRITE));
     ck_assert_uint_eq(fixture_verify(&table), 1);
     put_many("new", 0, 20000);
+    ck_assert(finish());
+    expect_made_anew();
+    fixture_remove(&table);
+}
+END_TEST
+
+/* --- asked to stop --- */
+
+/* Stops the store once it has come so far. */
+struct stopper {
+    atomic_bool stop;
+    bool reads;
+    uint64_t told; /* how often */
+};
+
+static void note_growth(void *context, const struct index_growth *growth)
+{
+    struct stopper *stopper = context;
+    ck_assert_uint_le(growth->done, growth->total);
+    ck_assert_uint_le(growth->total, MANY);
+    stopper->told++;
+    if (growth->reads == stopper->reads) {
+        atomic_store(&stopper->stop, true);
+    }
+}
+
+static void open_stoppable(struct stopper *stopper)
+{
+    table.options = (struct store_options){
+        .voice = {.index_grows = note_growth, .context = stopper}, .stop = &stopper->stop};
+    fixture_close(&table);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+}
+
+static void expect_stopped(struct stopper *stopper, enum index_state state)
+{
+    ck_assert(!finish());
+    ck_assert_int_eq(table.err.code, ERROR_STOPPED);
+    ck_assert_uint_gt(stopper->told, 0);
+    ck_assert_int_eq(described("by-g").state, state);
+    table.options = (struct store_options){.stop = NULL};
+    fixture_close(&table);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+    ck_assert_int_eq(described("by-g").state, state);
+    ck_assert_uint_eq(fixture_verify(&table), 1);
+}
+
+static const struct {
+    const char *says;
+    bool reads;
+} phases[] = {{"while items are read", true}, {"while it gets entries", false}};
+
+START_TEST(an_index_that_is_stopped_is_filled_by_the_next_call)
+{
+    struct value *found = NULL;
+    struct stopper stopper = {.reads = phases[_i].reads};
+    fixture_make(&table, "PK:S", NULL);
+    load_many("old");
+    open_stoppable(&stopper);
+    ck_assert(create("by-g", "G:S", NULL));
+    expect_stopped(&stopper, INDEX_CREATING);
+    ck_assert(finish());
+    ck_assert_int_eq(described("by-g").state, INDEX_ACTIVE);
+    ck_assert_uint_eq(query("by-g", "old", &found), MANY);
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    fixture_remove(&table);
+}
+END_TEST
+
+START_TEST(an_index_that_is_stopped_while_it_is_made_anew_answers_as_before)
+{
+    struct value *found = NULL;
+    struct stopper stopper = {.reads = phases[_i].reads};
+    make_many();
     ck_assert(fixture_flush(&table));
+    size_t answered = query("by-g", "old", &found);
+    open_stoppable(&stopper);
+    expect_stopped(&stopper, INDEX_BEHIND);
+    ck_assert_uint_eq(query("by-g", "old", &found), answered);
+    ck_assert(finish());
     expect_made_anew();
     fixture_remove(&table);
 }
@@ -260,6 +346,10 @@ int main(void)
     tcase_add_test(cases, items_that_tie_in_an_index_stay_distinct);
     tcase_add_test(cases, an_index_that_changes_much_is_made_anew);
     tcase_add_test(cases, an_index_left_behind_by_a_crash_is_made_anew);
+    tcase_add_loop_test(cases, an_index_that_is_stopped_is_filled_by_the_next_call, 0,
+                        ROWS(phases));
+    tcase_add_loop_test(cases, an_index_that_is_stopped_while_it_is_made_anew_answers_as_before, 0,
+                        ROWS(phases));
     Suite *suite = suite_create("engine/store/lmdb/lmdb_index");
     suite_add_tcase(suite, cases);
     return suite_run(suite);

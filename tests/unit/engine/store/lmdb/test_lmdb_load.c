@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SOME = 500, LONG_BYTES = 900 };
+/* MANY: so many entries that the filling of an index is told of. */
+enum { SOME = 500, MANY = 3000, LONG_BYTES = 900 };
 
 static struct fixture table;
 
@@ -83,6 +84,36 @@ START_TEST(an_unfinished_load_is_taken_back)
 }
 END_TEST
 
+static void stop_at_once(void *context, const struct index_growth *growth)
+{
+    ck_assert(!growth->reads);
+    ck_assert_uint_eq(growth->total, MANY);
+    atomic_store((atomic_bool *)context, true);
+}
+
+START_TEST(a_load_that_is_stopped_while_indexes_are_filled_is_taken_back)
+{
+    atomic_bool stop = false;
+    struct value *items = arena_alloc(table.arena, MANY * sizeof *items);
+    for (size_t i = 0; i < MANY; i++) {
+        items[i] = numbered(i);
+    }
+    table.options = (struct store_options){.voice = {.index_grows = stop_at_once, .context = &stop},
+                                           .stop = &stop};
+    fixture_close(&table);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+    ck_assert(!fixture_load(&table, items, MANY));
+    ck_assert_int_eq(table.err.code, ERROR_STOPPED);
+    ck_assert(store_load_abort(table.store, &table.err));
+    expect_whole(0);
+    table.options = (struct store_options){.stop = NULL};
+    fixture_close(&table);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+    ck_assert(fixture_load(&table, items, MANY));
+    expect_whole(MANY);
+}
+END_TEST
+
 START_TEST(what_dynamodb_refuses_is_refused)
 {
     struct value item =
@@ -115,6 +146,7 @@ int main(void)
     tcase_add_checked_fixture(cases, make, destroy);
     tcase_add_test(cases, a_load_is_all_there_afterwards);
     tcase_add_test(cases, an_unfinished_load_is_taken_back);
+    tcase_add_test(cases, a_load_that_is_stopped_while_indexes_are_filled_is_taken_back);
     tcase_add_test(cases, what_dynamodb_refuses_is_refused);
     tcase_add_test(cases, one_key_cannot_be_loaded_twice);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_load");
