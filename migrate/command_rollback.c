@@ -96,7 +96,7 @@ static void report_one(struct invocation *invocation, const struct ledger_record
     (void)fprintf(invocation->out, "  %.*s writes taken back, %.*s left alone\n", STR_ARG(undone),
                   STR_ARG(left));
     runner_report_used(invocation, &record->used);
-    runner_report_faults(invocation, record->faults, record->fault_count, record->left);
+    runner_report_faults(invocation, &record->faults, record->left);
 }
 
 static void report(struct invocation *invocation, struct doomed done)

@@ -166,44 +166,62 @@ static struct str state_text(const struct plan_status *status, struct arena *are
     return arena_format(arena, "%s%s", plan_state_name(status->state), more);
 }
 
-static bool uses_capacity(const struct state *state)
+/* Columns that are there only if a plan has something in them. */
+struct extra_columns {
+    bool gone;
+    bool capacity;
+};
+
+static struct extra_columns find_extra(const struct state *state)
 {
+    struct extra_columns extra = {false, false};
     for (size_t i = 0; i < state->count; i++) {
         const struct ledger_record *record = state->list[i].record;
-        if (record != NULL && record->used.read_units + record->used.write_units > 0) {
-            return true;
+        if (record != NULL) {
+            extra.gone = extra.gone || runner_report_gone(record->steps, record->step_count) > 0;
+            extra.capacity =
+                extra.capacity || record->used.read_units + record->used.write_units > 0;
         }
     }
-    return false;
+    return extra;
 }
 
 /* The cells of a plan that has a record, behind its name and state. */
-static void fill_cells(const struct ledger_record *record, struct arena *arena, struct str *cells)
+static void fill_cells(const struct ledger_record *record, struct extra_columns extra,
+                       struct arena *arena, struct str *cells)
 {
     uint64_t failed = runner_report_failed(record->steps, record->step_count);
-    cells[0] = record->ended.len > 0 ? record->ended : record->started;
-    cells[1] = record->who;
-    cells[2] = report_count(arena, written_count(record));
-    cells[3] = report_count(arena, failed);
-    cells[4] = runner_report_capacity(&record->used, arena);
+    uint64_t gone = runner_report_gone(record->steps, record->step_count);
+    *cells++ = record->ended.len > 0 ? record->ended : record->started;
+    *cells++ = record->who;
+    *cells++ = report_count(arena, written_count(record));
+    *cells++ = report_count(arena, failed);
+    if (extra.gone) {
+        *cells++ = report_count(arena, gone);
+    }
+    if (extra.capacity) {
+        *cells = runner_report_capacity(&record->used, arena);
+    }
 }
 
 static void print_plans(const struct state *state)
 {
-    enum { COLUMNS = 7, OWN = 2 };
+    enum { COLUMNS = 6, ALL_COLUMNS = 8, OWN = 2 };
     const struct invocation *invocation = state->session.invocation;
     struct arena *arena = invocation->arena;
-    struct report_table *table = report_table_new(arena, COLUMNS);
-    struct str capacity = uses_capacity(state) ? STR("capacity") : STR("");
-    report_table_row(table,
-                     (struct str[COLUMNS]){STR("plan"), STR("state"), STR("when"), STR("who"),
-                                           STR("written"), STR("failed"), capacity});
+    struct extra_columns extra = find_extra(state);
+    size_t columns = COLUMNS + (size_t)extra.gone + (size_t)extra.capacity;
+    struct report_table *table = report_table_new(arena, columns);
+    report_table_row(table, (struct str[ALL_COLUMNS]){STR("plan"), STR("state"), STR("when"),
+                                                      STR("who"), STR("written"), STR("failed"),
+                                                      extra.gone ? STR("gone") : STR("capacity"),
+                                                      STR("capacity")});
     for (size_t i = 0; i < state->count; i++) {
         const struct plan_status *status = &state->list[i];
-        struct str cells[COLUMNS] = {runner_report_name(status->version, status->name, arena),
-                                     state_text(status, arena)};
+        struct str cells[ALL_COLUMNS] = {runner_report_name(status->version, status->name, arena),
+                                         state_text(status, arena)};
         if (status->record != NULL) {
-            fill_cells(status->record, arena, cells + OWN);
+            fill_cells(status->record, extra, arena, cells + OWN);
         }
         report_table_row(table, cells);
     }

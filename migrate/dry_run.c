@@ -149,7 +149,6 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
             arena_format(arena, "dry run of %04" PRIu32, rehearsal->plans->plans[plan]->version)
                 .ptr,
         .steps = label_steps(compiled->facts, arena),
-        .faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *pass.faults),
         .samples = arena_alloc(arena, steps * DRY_RUN_SAMPLES * sizeof *pass.samples)};
     if (!dry_run_pass(&pass, err)) {
         return false;
@@ -166,7 +165,6 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
     out->samples = pass.samples;
     out->sample_count = pass.sample_count;
     out->faults = pass.faults;
-    out->fault_count = pass.fault_count;
     return true;
 }
 
@@ -176,8 +174,7 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
                             struct dry_stage *out, struct error *err)
 {
     struct arena *arena = rehearsal->session->arena;
-    struct ledger_record record = {
-        .faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record.faults)};
+    struct ledger_record record = {.version = 0};
     bool standing = table_index(&rehearsal->view.table, stage->index.name) != NULL;
     struct stage listed = *stage;
     listed.leave_out = false; /* those that are left out are listed too */
@@ -185,7 +182,6 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
         return false;
     }
     out->faults = record.faults;
-    out->fault_count = record.fault_count;
     out->failed = out->index.violating > 0 && !stage->leave_out && !standing;
     if (!out->failed) {
         struct stage counted = *stage;

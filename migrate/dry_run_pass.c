@@ -144,8 +144,8 @@ static void take_note(struct dry_run_pass *pass, struct str note)
         if (pass->sample_count < step_count(pass) * DRY_RUN_SAMPLES) {
             pass->samples[pass->sample_count++] = arena_copy(arena, content);
         }
-    } else if (pass->fault_count < LEDGER_FAULTS_MAX) {
-        pass->faults[pass->fault_count++] = runner_tally_fault(pass->rules->facts, content, arena);
+    } else {
+        fault_list_add(&pass->faults, runner_tally_fault(pass->rules->facts, content), arena);
     }
 }
 
@@ -173,10 +173,12 @@ static bool take_page(void *context, const struct scan_page *page, struct scan_c
 }
 
 /* An overlay applies everything. */
-static bool nothing_to_correct(void *context, const struct effect *effect, struct error *err)
+static bool nothing_to_correct(void *context, const struct effect *effect, const struct key *gone,
+                               struct error *err)
 {
     (void)context;
     (void)effect;
+    (void)gone;
     (void)err;
     return true;
 }

@@ -23,9 +23,8 @@ struct dry_run_pass {
     const char *phase;
     /* out: */
     struct ledger_step *steps; /* labels are set */
-    struct item_fault *faults; /* room for LEDGER_FAULTS_MAX */
-    size_t fault_count;
-    struct str *samples; /* room for DRY_RUN_SAMPLES a step */
+    struct fault_list faults;  /* item errors */
+    struct str *samples;       /* room for DRY_RUN_SAMPLES a step */
     size_t sample_count;
     int64_t entries[INDEXES_MAX]; /* by index of the rules' table: entries that come or go */
 };

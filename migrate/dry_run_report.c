@@ -38,7 +38,7 @@ static void print_pass(struct invocation *invocation, const struct dry_stage *st
     if (failed > 0) {
         struct str count = report_count(invocation->arena, failed);
         (void)fprintf(out, "  %.*s item errors:\n", STR_ARG(count));
-        runner_report_faults(invocation, stage->faults, stage->fault_count, failed);
+        runner_report_faults(invocation, &stage->faults, failed);
     }
 }
 
@@ -55,7 +55,7 @@ static void print_create(struct invocation *invocation, const struct dry_stage *
                   "%.*s violate it\n",
                   STR_ARG(stage->stage->index.name), STR_ARG(whole), STR_ARG(partial),
                   STR_ARG(without), STR_ARG(violating));
-    runner_report_faults(invocation, stage->faults, stage->fault_count, counts->violating);
+    runner_report_faults(invocation, &stage->faults, counts->violating);
 }
 
 static void print_plan(struct invocation *invocation, const struct dry_plan *plan)
@@ -143,8 +143,7 @@ static cJSON *stage_to_json(const struct dry_stage *stage)
         (void)cJSON_AddStringToObject(object, "kind", "drop_index");
         ledger_json_add_text(object, "index", stage->stage->index.name);
     }
-    (void)cJSON_AddItemToObject(object, "faults",
-                                item_faults_to_json(stage->faults, stage->fault_count));
+    fault_list_to_json(&stage->faults, object, "faults");
     (void)cJSON_AddBoolToObject(object, "failed", stage->failed);
     return object;
 }

@@ -25,9 +25,8 @@ struct dry_stage {
     struct str *samples;          /* of a pass: texts for people, or JSON objects */
     size_t sample_count;
     struct index_counts index; /* of create_index: how items stand to it when it is made */
-    struct item_fault *faults; /* item errors, or violations */
-    size_t fault_count;
-    bool failed; /* apply would stop here */
+    struct fault_list faults;  /* item errors, or violations */
+    bool failed;               /* apply would stop here */
 };
 
 /* What an index that the plan makes would hold at its end. */

@@ -58,8 +58,8 @@ struct control checkpoint_control(const struct checkpoint_run *run,
         step_counts_to_json(&checkpoint->counts[i], step);
         (void)cJSON_AddItemToArray(steps, step);
     }
-    (void)cJSON_AddItemToObject(object, "faults",
-                                item_faults_to_json(checkpoint->faults, checkpoint->fault_count));
+    fault_list_to_json(&checkpoint->faults, object, "faults");
+    fault_list_to_json(&checkpoint->gone, object, "gone");
     return (struct control){.name = record_name(run, checkpoint->segment, arena),
                             .value = ledger_json_print(object, arena),
                             .token = token_of(run, checkpoint)};
@@ -176,11 +176,10 @@ static bool read_segment(const cJSON *object, const struct checkpoint_run *run,
 static bool read_object(const cJSON *object, const struct checkpoint_run *run, struct arena *arena,
                         struct checkpoint *out, struct error *err)
 {
-    const cJSON *faults = NULL;
     return check_run(object, run, arena, err) && read_segment(object, run, out, err) &&
            read_place(object, arena, out, err) && read_counts(object, run, arena, out, err) &&
-           ledger_json_array(object, "faults", &faults, err) &&
-           item_faults_from_json(faults, arena, &out->faults, &out->fault_count, err);
+           fault_list_from_json(object, "faults", arena, &out->faults, err) &&
+           fault_list_from_json(object, "gone", arena, &out->gone, err);
 }
 
 static bool read_control(const struct control *control, const struct checkpoint_run *run,

@@ -38,8 +38,8 @@ struct checkpoint {
     uint64_t items;             /* met so far */
     struct store_usage used;    /* capacity, by those who wrote it */
     struct step_counts *counts; /* by step */
-    struct item_fault *faults;  /* examples */
-    size_t fault_count;
+    struct fault_list faults;   /* examples of item errors */
+    struct fault_list gone;     /* and of items that were gone */
 };
 
 /* "checkpoint/<version>/", what all of a plan's begin with. */

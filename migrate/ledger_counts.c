@@ -13,6 +13,7 @@ static const struct {
     {"skipped", offsetof(struct step_counts, skipped)},
     {"failed", offsetof(struct step_counts, failed)},
     {"overwritten", offsetof(struct step_counts, overwritten)},
+    {"gone", offsetof(struct step_counts, gone)},
 };
 
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
@@ -29,6 +30,7 @@ void step_counts_add(struct step_counts *sum, const struct step_counts *more)
     sum->skipped += more->skipped;
     sum->failed += more->failed;
     sum->overwritten += more->overwritten;
+    sum->gone += more->gone;
 }
 
 void step_counts_to_json(const struct step_counts *counts, cJSON *object)
@@ -53,35 +55,48 @@ bool step_counts_from_json(const cJSON *object, struct step_counts *out, struct 
     return true;
 }
 
-cJSON *item_faults_to_json(const struct item_fault *faults, size_t count)
+void fault_list_add(struct fault_list *list, struct item_fault fault, struct arena *arena)
 {
-    cJSON *list = cJSON_CreateArray();
-    for (size_t i = 0; i < count; i++) {
-        cJSON *fault = cJSON_CreateObject();
-        ledger_json_add_text(fault, "step", faults[i].step);
-        ledger_json_add_text(fault, "key", faults[i].key);
-        ledger_json_add_text(fault, "reason", faults[i].reason);
-        (void)cJSON_AddItemToArray(list, fault);
+    if (list->list == NULL) {
+        list->list = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *list->list);
     }
-    return list;
+    if (list->count < LEDGER_FAULTS_MAX) {
+        list->list[list->count++] = (struct item_fault){.step = arena_copy(arena, fault.step),
+                                                        .key = arena_copy(arena, fault.key),
+                                                        .reason = arena_copy(arena, fault.reason)};
+    }
 }
 
-bool item_faults_from_json(const cJSON *list, struct arena *arena, struct item_fault **out,
-                           size_t *count, struct error *err)
+void fault_list_to_json(const struct fault_list *list, cJSON *object, const char *name)
 {
-    size_t n = (size_t)cJSON_GetArraySize(list);
-    struct item_fault *faults = arena_alloc(arena, (n + 1) * sizeof *faults);
-    size_t i = 0;
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    for (size_t i = 0; i < list->count; i++) {
+        cJSON *fault = cJSON_CreateObject();
+        ledger_json_add_text(fault, "step", list->list[i].step);
+        ledger_json_add_text(fault, "key", list->list[i].key);
+        ledger_json_add_text(fault, "reason", list->list[i].reason);
+        (void)cJSON_AddItemToArray(array, fault);
+    }
+}
+
+bool fault_list_from_json(const cJSON *object, const char *name, struct arena *arena,
+                          struct fault_list *out, struct error *err)
+{
+    const cJSON *array = NULL;
+    struct fault_list list = {NULL, 0};
+    if (!ledger_json_array(object, name, &array, err)) {
+        return false;
+    }
     const cJSON *member = NULL;
-    cJSON_ArrayForEach(member, list) {
-        if (!ledger_json_text(member, "step", arena, &faults[i].step, err) ||
-            !ledger_json_text(member, "key", arena, &faults[i].key, err) ||
-            !ledger_json_text(member, "reason", arena, &faults[i].reason, err)) {
+    cJSON_ArrayForEach(member, array) {
+        struct item_fault fault;
+        if (!ledger_json_text(member, "step", arena, &fault.step, err) ||
+            !ledger_json_text(member, "key", arena, &fault.key, err) ||
+            !ledger_json_text(member, "reason", arena, &fault.reason, err)) {
             return false;
         }
-        i++;
+        fault_list_add(&list, fault, arena);
     }
-    *out = faults;
-    *count = n;
+    *out = list;
     return true;
 }

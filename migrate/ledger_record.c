@@ -90,8 +90,8 @@ cJSON *ledger_record_to_json(const struct ledger_record *record)
     for (size_t i = 0; i < record->step_count; i++) {
         (void)cJSON_AddItemToArray(steps, step_to_json(&record->steps[i]));
     }
-    (void)cJSON_AddItemToObject(object, "faults",
-                                item_faults_to_json(record->faults, record->fault_count));
+    fault_list_to_json(&record->faults, object, "faults");
+    fault_list_to_json(&record->gone, object, "gone");
     (void)cJSON_AddNumberToObject(object, "violating", (double)record->violating);
     cJSON *changes = cJSON_AddArrayToObject(object, "changes");
     for (size_t i = 0; i < record->change_count; i++) {
@@ -285,11 +285,10 @@ static bool read_place(const cJSON *object, struct ledger_record *out, struct er
 static bool read_record(const cJSON *object, struct arena *arena, struct ledger_record *out,
                         struct error *err)
 {
-    const cJSON *faults = NULL;
     return read_state(object, arena, out, err) && read_place(object, out, err) &&
            read_steps(object, arena, out, err) &&
-           ledger_json_array(object, "faults", &faults, err) &&
-           item_faults_from_json(faults, arena, &out->faults, &out->fault_count, err) &&
+           fault_list_from_json(object, "faults", arena, &out->faults, err) &&
+           fault_list_from_json(object, "gone", arena, &out->gone, err) &&
            read_changes(object, arena, out, err);
 }
 

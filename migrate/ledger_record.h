@@ -24,7 +24,7 @@ enum run_state {
 
 struct ledger_step {
     struct str label;
-    struct step_counts counts; /* of the last attempt at its pass */
+    struct step_counts counts; /* of the last attempt at its pass; overwritten, gone: of all */
     uint64_t earlier;          /* written by attempts before that */
 };
 
@@ -33,9 +33,6 @@ struct index_change {
     bool created;            /* else dropped */
     struct index_desc index; /* created: as the plan has it; dropped: as it stood */
 };
-
-/* Examples kept of a plan's item errors. */
-enum { LEDGER_FAULTS_MAX = 20 };
 
 struct ledger_record {
     uint32_t version;
@@ -52,8 +49,8 @@ struct ledger_record {
     struct str who;          /* user@host, process */
     struct ledger_step *steps; /* all item steps of the plan, in order */
     size_t step_count;
-    struct item_fault *faults;
-    size_t fault_count;
+    struct fault_list faults;     /* item errors; rolling back: what was left alone */
+    struct fault_list gone;       /* of those that the steps count */
     uint64_t violating;           /* items that an index could not take, which was not made */
     struct index_change *changes; /* in the order in which they were made */
     size_t change_count;

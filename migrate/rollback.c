@@ -43,8 +43,7 @@ static bool begin(const struct retreat *retreat, struct error *err)
     struct runner_session *session = retreat->session;
     struct ledger_record *record = retreat->record;
     struct arena *arena = session->arena;
-    record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
-    record->fault_count = 0;
+    record->faults = (struct fault_list){NULL, 0};
     record->violating = 0;
     record->who = ledger_who(arena);
     record->attempts++;
@@ -60,6 +59,7 @@ static bool begin(const struct retreat *retreat, struct error *err)
     if (retreat->plan != NULL) {
         record->steps = runner_steps(&retreat->stages, arena);
         record->step_count = retreat->stages.step_count;
+        record->gone = (struct fault_list){NULL, 0};
     }
     return rollback_undo_begin(session->reader, record, err) &&
            ledger_settle(session->store, session->reader, record, err);

@@ -159,12 +159,10 @@ static struct write write_of(const struct undo_record *record, const struct undo
 
 static void note_left(const struct rollback_undo *undo, const struct key *key, struct str reason)
 {
-    struct ledger_record *record = undo->record;
-    if (record->fault_count < LEDGER_FAULTS_MAX) {
-        record->faults[record->fault_count++] =
-            (struct item_fault){.step = STR("rollback"),
-                                .key = key_print(undo->keys, key, undo->arena),
-                                .reason = arena_copy(undo->arena, reason)};
+    struct fault_list *left = &undo->record->faults;
+    if (left->count < LEDGER_FAULTS_MAX) {
+        struct str shown = key_print(undo->keys, key, undo->arena);
+        fault_list_add(left, (struct item_fault){STR("rollback"), shown, reason}, undo->arena);
     }
 }
 

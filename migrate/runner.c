@@ -33,11 +33,9 @@ struct ledger_step *runner_steps(const struct compiled_stages *stages, struct ar
     return steps;
 }
 
-/* Room for as many examples as are kept. */
-static void clear_faults(struct ledger_record *record, struct arena *arena)
+static void clear_faults(struct ledger_record *record)
 {
-    record->faults = arena_alloc(arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
-    record->fault_count = 0;
+    record->faults = (struct fault_list){NULL, 0};
     record->violating = 0;
 }
 
@@ -65,7 +63,8 @@ static void retry_stage(const struct run *run)
     for (size_t i = 0; i < stage->facts->step_count; i++) {
         struct ledger_step *step = &run->record->steps[stage->first_step + i];
         step->earlier += step->counts.written;
-        step->counts = (struct step_counts){.overwritten = step->counts.overwritten};
+        step->counts = (struct step_counts){.overwritten = step->counts.overwritten,
+                                            .gone = step->counts.gone};
     }
 }
 
@@ -85,7 +84,7 @@ static bool take_up(const struct run *run, struct error *err)
     record->attempts++;
     record->who = ledger_who(arena);
     record->ended = STR("");
-    clear_faults(record, arena);
+    clear_faults(record);
     return ledger_write(run->session->store, record, err);
 }
 
@@ -136,8 +135,8 @@ static bool write_pass(const struct run *run, const struct compiled_stage *stage
         .undo_log = run->undo_log,
         .phase = arena_format(session->arena, "plan %04" PRIu32, record->version).ptr,
         .steps = record->steps + stage->first_step,
-        .faults = record->faults,
-        .fault_count = &record->fault_count,
+        .faults = &record->faults,
+        .gone = &record->gone,
         .used = used,
     };
     return runner_pass_run(&pass, err);
@@ -268,7 +267,7 @@ bool runner_roll_back(struct runner_session *session, const struct plan *plan,
     struct run run = {session, plan, stages, ledger_find(&session->ledger, plan->version),
                       0,       false};
     assert(run.record != NULL && run.record->state == RUN_ROLLING_BACK);
-    clear_faults(run.record, session->arena);
+    clear_faults(run.record);
     return run_stages(&run, failed, err) || error_wrap(err, "%s", plan->file);
 }
 
@@ -296,7 +295,7 @@ bool runner_take_part(struct runner_session *session, const struct plan *plan,
         return true;
     }
     rules.verdicts = &verdicts;
-    clear_faults(record, session->arena);
+    clear_faults(record);
     struct store_usage used = {.read_units = 0}; /* the leader adds up */
     return write_pass(&run, stage, &rules, &used, err) || error_wrap(err, "%s", plan->file);
 }
@@ -328,6 +327,17 @@ static bool sweep_stages(const struct run *run, const struct ledger_record *reco
     return true;
 }
 
+/* Of the counts of a round only those of items that were gone outlast it. */
+static struct ledger_step *next_round(const struct compiled_stages *stages,
+                                      const struct ledger_step *last, struct arena *arena)
+{
+    struct ledger_step *steps = runner_steps(stages, arena);
+    for (size_t i = 0; last != NULL && i < stages->step_count; i++) {
+        steps[i].counts.gone = last[i].counts.gone;
+    }
+    return steps;
+}
+
 static uint64_t add_written(const struct ledger_record *swept, struct ledger_record *record)
 {
     uint64_t sum = 0;
@@ -348,10 +358,12 @@ bool runner_sweep(struct runner_session *session, const struct plan *plan,
     struct ledger_record swept = *record;
     struct run run = {session, plan, stages, &swept, plan->version, true};
     *out = (struct runner_swept){.written = 0};
-    clear_faults(&swept, session->arena);
+    clear_faults(&swept);
+    swept.steps = NULL;
+    swept.gone = (struct fault_list){NULL, 0};
     bool failed = false;
     for (uint64_t more = 1; more > 0 && !failed; out->written += more, out->rounds++) {
-        swept.steps = runner_steps(stages, session->arena);
+        swept.steps = next_round(stages, swept.steps, session->arena);
         if (!sweep_stages(&run, record, &failed, err)) {
             return error_wrap(err, "%s", plan->file);
         }

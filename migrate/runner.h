@@ -38,7 +38,8 @@ MUST_CHECK bool runner_roll_back(struct runner_session *session, const struct pl
 struct runner_swept {
     uint64_t rounds;
     uint64_t written;            /* by all steps in all rounds */
-    struct ledger_record record; /* counts of the last round, and its item errors */
+    struct ledger_record record; /* counts of the last round, and its item errors; what was gone in
+                                    any */
 };
 
 /* Runs the passes of an applied plan again, round by round until one writes nothing or meets item

@@ -16,11 +16,8 @@ struct findings {
 static void note_finding(void *context, struct str finding)
 {
     struct findings *findings = context;
-    struct ledger_record *record = findings->record;
-    if (record->fault_count < LEDGER_FAULTS_MAX) {
-        record->faults[record->fault_count++] = (struct item_fault){
-            .step = findings->step, .key = STR(""), .reason = arena_copy(findings->arena, finding)};
-    }
+    struct item_fault fault = {.step = findings->step, .key = STR(""), .reason = finding};
+    fault_list_add(&findings->record->faults, fault, findings->arena);
 }
 
 bool runner_index_check(struct runner_session *session, const struct stage *stage,

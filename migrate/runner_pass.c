@@ -19,8 +19,9 @@ struct writing {
     struct buffer *places;       /* by segment: what the checkpoints' cursors point to */
     struct step_counts *sums;    /* by step: what was known at first, and what was met since */
     struct step_counts *pending; /* by step: corrections that no checkpoint holds yet */
-    struct item_fault *pending_faults;
-    size_t pending_fault_count;
+    struct fault_list pending_faults;
+    struct fault_list pending_gone;
+    struct arena *pending_arena; /* of both lists */
     uint64_t items;
     struct progress *progress;
 };
@@ -64,10 +65,10 @@ static bool meet_item(void *worker, const struct stored_item *item, struct scan_
 
 /* ---------------------------------------------------------------- the committer */
 
-static void add_fault(struct item_fault *faults, size_t *count, struct item_fault fault)
+static void add_faults(struct fault_list *to, const struct fault_list *from, struct arena *arena)
 {
-    if (*count < LEDGER_FAULTS_MAX) {
-        faults[(*count)++] = fault;
+    for (size_t i = 0; i < from->count; i++) {
+        fault_list_add(to, from->list[i], arena);
     }
 }
 
@@ -91,14 +92,14 @@ static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkp
         step_counts_add(&writing->sums[i], &writing->pending[i]);
     }
     memset(writing->pending, 0, step_count(writing) * sizeof *writing->pending);
-    for (size_t i = 0; i < page->note_count && checkpoint->fault_count < LEDGER_FAULTS_MAX; i++) {
-        checkpoint->faults[checkpoint->fault_count++] =
-            runner_tally_fault(writing->pass->rules->facts, page->notes[i], writing->arena);
+    for (size_t i = 0; i < page->note_count; i++) {
+        struct item_fault fault = runner_tally_fault(writing->pass->rules->facts, page->notes[i]);
+        fault_list_add(&checkpoint->faults, fault, writing->arena);
     }
-    for (size_t i = 0; i < writing->pending_fault_count; i++) {
-        add_fault(checkpoint->faults, &checkpoint->fault_count, writing->pending_faults[i]);
-    }
-    writing->pending_fault_count = 0;
+    add_faults(&checkpoint->faults, &writing->pending_faults, writing->arena);
+    add_faults(&checkpoint->gone, &writing->pending_gone, writing->arena);
+    writing->pending_faults = writing->pending_gone = (struct fault_list){NULL, 0};
+    arena_reset(writing->pending_arena);
     runner_session_count_usage(writing->pass->session, &checkpoint->used);
     checkpoint->items += page->items;
     writing->items += page->items;
@@ -154,24 +155,31 @@ static struct str print_source(const struct writing *writing, const struct effec
     if (write->kind == WRITE_PUT && !key_of_item(keys, write->item, &key, &err)) {
         return STR("an item without a key");
     }
-    return key_print(keys, &key, writing->arena);
+    return key_print(keys, &key, writing->pending_arena);
 }
 
 static void refuse(struct writing *writing, const struct effect *effect)
 {
-    const unsigned char *outcomes = effect->tag;
-    size_t step = runner_effect_writer(outcomes, step_count(writing));
+    size_t step = runner_effect_writer(effect->tag, step_count(writing));
     const char *reason =
         effect->refusal != NULL ? effect->refusal : "another item stands under its new key";
+    struct item_fault fault = {.step = writing->pass->rules->facts->steps[step].label,
+                               .key = print_source(writing, effect),
+                               .reason = {reason, strlen(reason)}};
     writing->pending[step].failed++;
-    if (writing->pending_fault_count == LEDGER_FAULTS_MAX) {
-        return;
-    }
-    add_fault(writing->pending_faults, &writing->pending_fault_count,
-              (struct item_fault){
-                  .step = writing->pass->rules->facts->steps[step].label,
-                  .key = print_source(writing, effect),
-                  .reason = arena_copy(writing->arena, (struct str){reason, strlen(reason)})});
+    fault_list_add(&writing->pending_faults, fault, writing->pending_arena);
+}
+
+/* The item was deleted since it was read, and is not put back. */
+static void skip_gone(struct writing *writing, const struct effect *effect, const struct key *key)
+{
+    const struct runner_rules *rules = writing->pass->rules;
+    size_t step = runner_effect_writer(effect->tag, step_count(writing));
+    struct item_fault fault = {.step = rules->facts->steps[step].label,
+                               .key = key_print(&rules->table->keys, key, writing->pending_arena),
+                               .reason = STR("gone, skipped")};
+    writing->pending[step].gone++;
+    fault_list_add(&writing->pending_gone, fault, writing->pending_arena);
 }
 
 /* Another has made the same change before: the steps that would have written leave the item as it
@@ -188,7 +196,8 @@ static void count_unchanged(struct writing *writing, const struct effect *effect
 }
 
 /* In a pass with a probe UNCHANGED comes of puts, which the probe has counted. */
-static bool take_back(void *context, const struct effect *effect, struct error *err)
+static bool take_back(void *context, const struct effect *effect, const struct key *gone,
+                      struct error *err)
 {
     (void)err;
     struct writing *writing = context;
@@ -199,7 +208,9 @@ static bool take_back(void *context, const struct effect *effect, struct error *
         return true;
     }
     runner_effect_uncount(effect->tag, step_count(writing), writing->pending);
-    if (effect->outcome != OUTCOME_STALE) {
+    if (gone != NULL) {
+        skip_gone(writing, effect, gone);
+    } else if (effect->outcome != OUTCOME_STALE) {
         refuse(writing, effect);
     }
     return true;
@@ -245,9 +256,10 @@ static void settle(struct writing *writing)
     sum_up(writing);
     for (size_t i = 0; i < step_count(writing); i++) {
         struct step_counts *counts = &pass->steps[i].counts;
-        uint64_t overwritten = counts->overwritten; /* by earlier attempts */
+        struct step_counts before = *counts; /* by earlier attempts */
         *counts = writing->sums[i];
-        counts->overwritten = overwritten;
+        counts->overwritten = before.overwritten;
+        counts->gone += before.gone;
     }
     if (pass->rules->verdicts != NULL) {
         runner_tally_settle(pass->rules->verdicts, step_count(writing), pass->steps);
@@ -256,12 +268,8 @@ static void settle(struct writing *writing)
         const struct checkpoint *checkpoint = runner_segments_at(writing->segments, i);
         pass->used->read_units += checkpoint->used.read_units;
         pass->used->write_units += checkpoint->used.write_units;
-        for (size_t f = 0; f < checkpoint->fault_count; f++) {
-            struct item_fault fault = {.step = arena_copy(arena, checkpoint->faults[f].step),
-                                       .key = arena_copy(arena, checkpoint->faults[f].key),
-                                       .reason = arena_copy(arena, checkpoint->faults[f].reason)};
-            add_fault(pass->faults, pass->fault_count, fault);
-        }
+        add_faults(pass->faults, &checkpoint->faults, arena);
+        add_faults(pass->gone, &checkpoint->gone, arena);
     }
 }
 
@@ -304,12 +312,10 @@ static void open_writing(struct writing *writing, const struct runner_pass *pass
 {
     size_t numbers = (size_t)pass->run.segments + CHECKPOINT_RANGES_MAX;
     size_t steps = pass->run.step_count;
-    *writing = (struct writing){.pass = pass, .arena = arena_new()};
+    *writing = (struct writing){.pass = pass, .arena = arena_new(), .pending_arena = arena_new()};
     writing->places = arena_zero(writing->arena, numbers * sizeof *writing->places);
     writing->sums = arena_zero(writing->arena, steps * sizeof *writing->sums);
     writing->pending = arena_zero(writing->arena, steps * sizeof *writing->pending);
-    writing->pending_faults =
-        arena_alloc(writing->arena, LEDGER_FAULTS_MAX * sizeof *writing->pending_faults);
 }
 
 static void close_writing(struct writing *writing)
@@ -318,6 +324,7 @@ static void close_writing(struct writing *writing)
         buffer_free(&writing->places[i]);
     }
     runner_segments_close(writing->segments);
+    arena_free(writing->pending_arena);
     arena_free(writing->arena);
 }
 

@@ -18,9 +18,9 @@ struct runner_pass {
     uint64_t undo_log;         /* 0: no undo is kept */
     const char *phase;         /* for the progress line */
     struct ledger_step *steps; /* out: the counts of the pass */
-    struct item_fault *faults; /* out: examples; room for LEDGER_FAULTS_MAX */
-    size_t *fault_count;
-    struct store_usage *used; /* out: by all who took part in the pass */
+    struct fault_list *faults; /* out: examples of item errors are added */
+    struct fault_list *gone;   /* out: and of items that were gone */
+    struct store_usage *used;  /* out: by all who took part in the pass */
 };
 
 /* Runs the pass. When it returns true the pass is through, and its checkpoints still stand.

@@ -11,15 +11,6 @@ struct str runner_report_name(uint32_t version, struct str name, struct arena *a
     return arena_format(arena, "%04" PRIu32 " %.*s", version, STR_ARG(name));
 }
 
-uint64_t runner_report_failed(const struct ledger_step *steps, size_t count)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += steps[i].counts.failed;
-    }
-    return sum;
-}
-
 static uint64_t matched(const struct ledger_step *step)
 {
     return step_counts_matched(&step->counts);
@@ -50,9 +41,34 @@ static uint64_t overwritten(const struct ledger_step *step)
     return step->counts.overwritten;
 }
 
+static uint64_t gone(const struct ledger_step *step)
+{
+    return step->counts.gone;
+}
+
 static uint64_t earlier(const struct ledger_step *step)
 {
     return step->earlier;
+}
+
+static uint64_t sum(const struct ledger_step *steps, size_t count,
+                    uint64_t (*value)(const struct ledger_step *step))
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += value(&steps[i]);
+    }
+    return total;
+}
+
+uint64_t runner_report_failed(const struct ledger_step *steps, size_t count)
+{
+    return sum(steps, count, failed);
+}
+
+uint64_t runner_report_gone(const struct ledger_step *steps, size_t count)
+{
+    return sum(steps, count, gone);
 }
 
 static const struct column {
@@ -60,22 +76,13 @@ static const struct column {
     uint64_t (*value)(const struct ledger_step *step);
     bool always; /* also where it is zero throughout */
 } columns[] = {
-    {"matched", matched, true},         {"written", written, true},
-    {"unchanged", unchanged, true},     {"skipped", skipped, true},
-    {"failed", failed, true},           {"overwritten", overwritten, false},
-    {"written before", earlier, false},
+    {"matched", matched, true},     {"written", written, true},
+    {"unchanged", unchanged, true}, {"skipped", skipped, true},
+    {"failed", failed, true},       {"overwritten", overwritten, false},
+    {"gone", gone, false},          {"written before", earlier, false},
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
-static bool is_shown(const struct column *column, const struct ledger_step *steps, size_t count)
-{
-    bool shown = column->always;
-    for (size_t i = 0; !shown && i < count; i++) {
-        shown = column->value(&steps[i]) > 0;
-    }
-    return shown;
-}
 
 void runner_report_steps(struct invocation *invocation, const struct ledger_step *steps,
                          size_t count)
@@ -85,7 +92,7 @@ void runner_report_steps(struct invocation *invocation, const struct ledger_step
     struct str cells[COLUMN_COUNT + 1] = {STR("  step")};
     size_t width = 0;
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (is_shown(&columns[i], steps, count)) {
+        if (columns[i].always || sum(steps, count, columns[i].value) > 0) {
             shown[width++] = &columns[i];
             cells[width] = (struct str){columns[i].head, strlen(columns[i].head)};
         }
@@ -105,17 +112,27 @@ void runner_report_steps(struct invocation *invocation, const struct ledger_step
     report_table_print(table, invocation->out, 1, false);
 }
 
-void runner_report_faults(struct invocation *invocation, const struct item_fault *faults,
-                          size_t count, uint64_t total)
+void runner_report_faults(struct invocation *invocation, const struct fault_list *faults,
+                          uint64_t total)
 {
-    for (size_t i = 0; i < count; i++) {
-        (void)fprintf(invocation->out, "  %.*s: %.*s%s%.*s\n", STR_ARG(faults[i].step),
-                      STR_ARG(faults[i].key), faults[i].key.len > 0 ? ": " : "",
-                      STR_ARG(faults[i].reason));
+    for (size_t i = 0; i < faults->count; i++) {
+        const struct item_fault *fault = &faults->list[i];
+        (void)fprintf(invocation->out, "  %.*s: %.*s%s%.*s\n", STR_ARG(fault->step),
+                      STR_ARG(fault->key), fault->key.len > 0 ? ": " : "", STR_ARG(fault->reason));
     }
-    if (total > count) {
-        struct str more = report_count(invocation->arena, total - count);
+    if (total > faults->count) {
+        struct str more = report_count(invocation->arena, total - faults->count);
         (void)fprintf(invocation->out, "  and %.*s more\n", STR_ARG(more));
+    }
+}
+
+void runner_report_gone_items(struct invocation *invocation, const struct ledger_record *record)
+{
+    uint64_t count = runner_report_gone(record->steps, record->step_count);
+    if (count > 0) {
+        (void)fprintf(invocation->out, "%.*s deleted by others before they could be written:\n",
+                      STR_ARG(report_count(invocation->arena, count)));
+        runner_report_faults(invocation, &record->gone, count);
     }
 }
 
@@ -154,6 +171,6 @@ void runner_report_record(struct invocation *invocation, const struct ledger_rec
                       "\"leave_out\" would leave them out):\n",
                       STR_ARG(count));
     }
-    runner_report_faults(invocation, record->faults, record->fault_count,
-                         errors + record->violating);
+    runner_report_faults(invocation, &record->faults, errors + record->violating);
+    runner_report_gone_items(invocation, record);
 }

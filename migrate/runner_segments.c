@@ -236,19 +236,6 @@ void runner_segments_close(struct runner_segments *segments)
 
 /* ---------------------------------------------------------------- taking one */
 
-/* Keeps the examples that a checkpoint has, and makes room for more. */
-static void widen_faults(struct runner_segments *segments, struct checkpoint *checkpoint)
-{
-    struct item_fault *faults = arena_alloc(segments->arena, LEDGER_FAULTS_MAX * sizeof *faults);
-    size_t count = checkpoint->fault_count;
-    count = count < LEDGER_FAULTS_MAX ? count : LEDGER_FAULTS_MAX;
-    if (count > 0) {
-        memcpy(faults, checkpoint->faults, count * sizeof *faults);
-    }
-    checkpoint->faults = faults;
-    checkpoint->fault_count = count;
-}
-
 /* *won is false where another process took the segment since its record was read. */
 static bool claim(struct runner_segments *segments, uint32_t segment, bool *won, struct error *err)
 {
@@ -291,7 +278,6 @@ static bool try_to_take(struct runner_segments *segments, uint32_t segment, stru
     }
     if (won) {
         struct checkpoint *checkpoint = &segments->checkpoints[segment];
-        widen_faults(segments, checkpoint);
         segments->states[segment] = IS_OURS;
         segments->reading++;
         *out =

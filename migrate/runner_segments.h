@@ -39,8 +39,8 @@ MUST_CHECK bool runner_segments_advance(struct runner_segments *segments, struct
 /* Numbers of segments and ranges are below this. */
 uint32_t runner_segments_count(const struct runner_segments *segments);
 
-/* The checkpoint of a segment or range, with room for LEDGER_FAULTS_MAX faults; the committer's
- * while its segment is being read. After the scan all of them are as they were last seen. */
+/* The checkpoint of a segment or range; the committer's while its segment is being read. After the
+ * scan all of them are as they were last seen. */
 struct checkpoint *runner_segments_at(struct runner_segments *segments, uint32_t segment);
 
 #endif

@@ -46,8 +46,7 @@ void runner_tally_add(const struct runner_rules *rules, const struct runner_effe
     }
 }
 
-struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str note,
-                                     struct arena *arena)
+struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str note)
 {
     struct note_head head;
     assert(note.len >= sizeof head);
@@ -56,8 +55,8 @@ struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str 
     struct str reason = {key + head.key_len, note.len - sizeof head - head.key_len};
     return (struct item_fault){
         .step = facts->steps[head.step].label,
-        .key = arena_copy(arena, (struct str){key, head.key_len}),
-        .reason = arena_copy(arena, reason),
+        .key = {key, head.key_len},
+        .reason = reason,
     };
 }
 

@@ -26,9 +26,8 @@ size_t runner_tally_bytes(size_t step_count);
 void runner_tally_add(const struct runner_rules *rules, const struct runner_effect *effect,
                       const struct stored_item *item, struct scan_result *result);
 
-/* The item error that a note tells of, in the arena. */
-struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str note,
-                                     struct arena *arena);
+/* The item error that a note tells of; it points into both. */
+struct item_fault runner_tally_fault(const struct pass_facts *facts, struct str note);
 
 /* Corrects the counts of a whole pass: puts that found their item standing are no writes, and who
  * lost a place is counted apart. */

@@ -60,8 +60,9 @@ static void report_plan(struct invocation *invocation, const struct runner_swept
                       STR_ARG(name), STR_ARG(written), swept->rounds,
                       swept->rounds == 1 ? "" : "s");
     }
-    runner_report_faults(invocation, record->faults, record->fault_count,
+    runner_report_faults(invocation, &record->faults,
                          runner_report_failed(record->steps, record->step_count));
+    runner_report_gone_items(invocation, record);
 }
 
 static void add_plan(cJSON *list, const struct runner_swept *swept)

@@ -28,7 +28,7 @@ static bool look(const struct runner_session *session, const struct compiled_sta
         .faults = record->faults,
         .samples = arena_alloc(arena, steps * DRY_RUN_SAMPLES * sizeof *pass.samples)};
     bool ok = dry_run_pass(&pass, err);
-    record->fault_count = pass.fault_count;
+    record->faults = pass.faults;
     return ok;
 }
 
@@ -38,8 +38,7 @@ bool sweep_look(struct runner_session *session, const struct plan *plan,
     *out = (struct runner_swept){.record = *ledger_find(&session->ledger, plan->version)};
     struct ledger_record *record = &out->record;
     record->steps = runner_steps(stages, session->arena);
-    record->faults = arena_alloc(session->arena, LEDGER_FAULTS_MAX * sizeof *record->faults);
-    record->fault_count = 0;
+    record->faults = record->gone = (struct fault_list){NULL, 0};
     for (size_t i = 0;
          i < stages->count && runner_report_failed(record->steps, record->step_count) == 0; i++) {
         if (stages->list[i].pass != NULL && !look(session, &stages->list[i], record, err)) {

@@ -112,8 +112,10 @@ struct scan_task {
                  struct error *err);
 
     /* The calling thread. UNCHANGED, CONFLICT and REJECTED are final. A STALE item is met again as
-     * it stands then, unless it is gone. NULL with read_only. */
-    bool (*not_applied)(void *context, const struct effect *effect, struct error *err);
+     * it stands then, unless somebody has deleted it since it was read: then `gone` is its key,
+     * else NULL. The function is NULL with read_only. */
+    bool (*not_applied)(void *context, const struct effect *effect, const struct key *gone,
+                        struct error *err);
 };
 
 /* Runs to the end of all segments; what was committed is flushed in any case.

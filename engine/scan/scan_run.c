@@ -187,20 +187,21 @@ static bool correct(struct committer *committer, const struct page_batch *batch,
     again->last = batch->last;
     for (size_t i = 0; i < batch->count; i++) {
         const struct effect *effect = &batch->effects[i];
+        bool stale = effect->outcome == OUTCOME_STALE;
+        bool gone = false;
         if (effect->outcome == OUTCOME_APPLIED) {
             continue;
         }
-        if (!task->not_applied(task->context, effect, err)) {
+        if (stale &&
+            !((flushed || store_flush(committer->scan->options->store, err)) &&
+              scan_worker_meet_again(&committer->worker, &batch->sources[i], again, &gone, err))) {
             return false;
         }
-        if (effect->outcome != OUTCOME_STALE) {
-            continue;
-        }
-        if ((!flushed && !store_flush(committer->scan->options->store, err)) ||
-            !scan_worker_meet_again(&committer->worker, &batch->sources[i], again, err)) {
+        const struct key *lost = gone ? &batch->sources[i] : NULL;
+        if (!task->not_applied(task->context, effect, lost, err)) {
             return false;
         }
-        flushed = true;
+        flushed = flushed || stale;
     }
     again->items = 0; /* they counted when they were first met */
     return true;

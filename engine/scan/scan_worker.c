@@ -136,11 +136,12 @@ bool scan_worker_read(struct scan_worker *worker, const struct scan_turn *turn,
 }
 
 bool scan_worker_meet_again(struct scan_worker *worker, const struct key *key,
-                            struct page_batch *batch, struct error *err)
+                            struct page_batch *batch, bool *gone, struct error *err)
 {
     struct stored_item item;
     if (!store_get(worker->reader, (struct key_list){key, 1}, batch->arena, &item, err)) {
         return false;
     }
-    return value_is_missing(item.item) || meet(worker, &item, batch, err);
+    *gone = value_is_missing(item.item);
+    return *gone || meet(worker, &item, batch, err);
 }

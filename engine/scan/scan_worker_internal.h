@@ -32,8 +32,8 @@ void scan_worker_close(struct scan_worker *worker);
 MUST_CHECK bool scan_worker_read(struct scan_worker *worker, const struct scan_turn *turn,
                                  struct page_batch *batch, struct error *err);
 
-/* Meets the item that stands under a key now, if there is one. */
+/* Meets the item that stands under a key now; *gone where there is none. */
 MUST_CHECK bool scan_worker_meet_again(struct scan_worker *worker, const struct key *key,
-                                       struct page_batch *batch, struct error *err);
+                                       struct page_batch *batch, bool *gone, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 Tables lie on dynalite; between it and refold stands a stub that checks signatures and misbehaves as the case says. Dynalite
 differs from DynamoDB: it has no transactions and no UpdateTable for indexes, and does not tell the item that failed a condition."""
+import json
 import os
 import signal
 import sys
@@ -268,20 +269,68 @@ class Writes(Case):
         self.assertEqual(gone, [partition])
         return said
 
+    def check_gone(self, out, partition, matched, step="steps[0]"):
+        """One item is told as gone, and in no other column."""
+        lines = [line.split() for line in out.splitlines()]
+        self.assertIn("step matched written unchanged skipped failed gone".split(), lines)
+        self.assertIn([step, str(matched), str(matched), "0", "0", "0", "1"], lines)
+        self.assertIn(f"1 deleted by others before they could be written:\n  {step}: PK='{partition}' SK='A': gone, skipped\n", out)
+
     def test_wr_3_a_deleted_item_stays_deleted(self):
+        """Between being read and being written: it stays so, and is told apart, whichever way the plan goes."""
         self.load(*[item(f"k{n}", Old={"S": "x"}) for n in range(8)])
         self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
         out, _ = self.outsider_deletes("k3", self.apply)
-        self.assertIn("        7        7          0        0       0", out)
+        self.check_gone(out, "k3", 7)
         self.plan(2, {"where": "attribute_exists(Old)", "remove": ["Old"]})
-        self.outsider_deletes("k4", self.apply)
+        out, _ = self.outsider_deletes("k4", self.apply)
+        self.check_gone(out, "k4", 6)
         self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k5", "k6", "k7"])
         self.assertTrue(all("New" in one and "Old" not in one for one in self.raw().values()))
-        out, _ = self.outsider_deletes("k5", lambda table: refold.run("rollback", table, *self.options, "--to", "0", expect=(0, 3)))
-        self.assertIn("PK='k5'", out)
+        out, _ = refold.run("status", self.table, "--plans", self.plans)
+        self.assertRegex(out, r"\nplan .* failed  gone  capacity\n0001 .* 7       0     1  .*\n0002 .* 6       0     1  ")
+        status = json.loads(refold.run("status", self.table, "--plans", self.plans, "--format", "json")[0])
+        self.assertEqual([(one["record"]["steps"][0]["gone"], one["record"]["gone"]) for one in status["plans"]],
+                         [(1, [{"step": "steps[0]", "key": f"PK='{pk}' SK='A'", "reason": "gone, skipped"}]) for pk in ("k3", "k4")])
+        out, _ = self.outsider_deletes("k5", lambda table: refold.run("rollback", table, *self.options, "--to", "0", expect=3))
+        self.assertIn("PK='k5' SK='A': the item was deleted since", out)
         self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k6", "k7"])
         self.assertTrue(all("Old" in one and "New" not in one for one in self.raw().values()))
 
+    def test_wr_3_on_the_way_back_by_steps(self):
+        self.load(*[item(f"k{n}") for n in range(8)])
+        super(Case, self).plan(1, {"steps": [{"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}}],
+                                   "rollback": [{"where": "attribute_exists(New)", "remove": ["New"]}]})
+        self.apply(self.table)
+        out, _ = self.outsider_deletes("k3", lambda table: refold.run("rollback", table, *self.options))
+        self.check_gone(out, "k3", 7, "rollback[0]")
+        self.assertEqual(self.raw(), {(f"k{n}", "A"): item(f"k{n}") for n in range(8) if n != 3})
+
+    def test_wr_3_before_an_interruption(self):
+        """What was gone before a run was broken off is told by the run that ends it."""
+        self.load(*[item(f"k{n}") for n in range(8)])
+        self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
+        running, gone = [], []
+
+        def answer(request):
+            if request.operation == "UpdateItem" and not is_ours(request) and not gone:
+                gone.append(request.body["Key"]["PK"]["S"])
+                self.server.call("DeleteItem", {"TableName": self.name, "Key": request.body["Key"]})
+                running[0].send_signal(signal.SIGINT)
+
+        with self.stub(answer) as stub:
+            running.append(self.start_apply(self.through(stub), "--segments", "4", "--workers", "1", "--page-size", "1"))
+            _, err = running[0].communicate()
+        self.assertEqual(running[0].returncode, 5, err)
+        self.check_gone(self.apply(self.table)[0], gone[0], 7)
+
+    def test_wr_3_in_a_sweep(self):
+        self.load(*[item(f"k{n}") for n in range(4)])
+        self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
+        self.apply(self.table)
+        self.load(*[item(f"n{n}") for n in range(4)])
+        out, _ = self.outsider_deletes("n2", lambda table: self.apply(table, "--sweep"))
+        self.assertIn("swept, 3 written in 2 rounds\n1 deleted by others before they could be written:\n  steps[0]: PK='n2' SK='A': gone, skipped\n", out)
 
     def test_a_rollback_takes_back_its_own_beside_a_writer(self):
         """Somebody writes another attribute between read and write: theirs stays, the plan's goes."""

@@ -185,11 +185,14 @@ static bool add_page(void *context, const struct scan_page *page, struct scan_ch
     return strike(fixture, AT_PAGE, err);
 }
 
-static bool not_applied(void *context, const struct effect *effect, struct error *err)
+static bool not_applied(void *context, const struct effect *effect, const struct key *gone,
+                        struct error *err)
 {
     (void)err;
     struct scan_fixture *fixture = context;
     ck_assert_int_ne(effect->outcome, OUTCOME_APPLIED);
+    ck_assert(gone == NULL || effect->outcome == OUTCOME_STALE);
+    fixture->gone += gone != NULL ? 1 : 0;
     ck_assert_int_eq(memcmp(effect->tag, "tag", 3), 0);
     fixture->not_applied[effect->outcome]++;
     fixture->total.met--;

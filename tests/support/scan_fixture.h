@@ -37,6 +37,7 @@ struct scan_fixture {
     size_t pages;
     size_t notes;
     size_t not_applied[OUTCOME_REJECTED + 1];
+    size_t gone; /* of those that are stale */
     struct str cursors[SEGMENTS_MAX];
     bool done[SEGMENTS_MAX];
     bool resumes; /* goes on where the last run of SEGMENTS segments ended */

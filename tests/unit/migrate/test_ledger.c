@@ -158,8 +158,7 @@ static struct control sample_checkpoint(struct arena *arena)
                                     .cursor = STR("\x01\x00key\xff"),
                                     .items = 6,
                                     .counts = counts,
-                                    .faults = faults,
-                                    .fault_count = 1};
+                                    .faults = {faults, 1}};
     return checkpoint_control(&run, &checkpoint, arena);
 }
 
@@ -176,7 +175,7 @@ START_TEST(a_checkpoint_comes_back_and_others_begin_at_their_start)
     ck_assert_uint_eq(read[2].counts[0].written, 5);
     ck_assert_uint_eq(read[2].counts[0].failed, 1);
     ck_assert_uint_eq(read[2].counts[1].unchanged, 6);
-    ck_assert(str_equal(read[2].faults[0].reason, STR("why")));
+    ck_assert(str_equal(read[2].faults.list[0].reason, STR("why")));
     ck_assert_uint_eq(read[1].cursor.len, 0);
     ck_assert_uint_eq(read[1].counts[0].written, 0);
     tear_down(&f);

@@ -12,10 +12,14 @@
 
 static struct ledger_step steps[] = {
     {STR_INIT("orders by status"), {.written = 7, .unchanged = 2, .failed = 1}, 40},
-    {STR_INIT("steps[1]"), {.skipped = 3, .overwritten = 2}, 0},
+    {STR_INIT("steps[1]"), {.skipped = 3, .overwritten = 2, .gone = 4}, 0},
 };
 static struct item_fault faults[] = {
     {STR_INIT("orders by status"), STR_INIT("PK='A\0B'"), STR_INIT("OrderDate is \"missing\"")},
+};
+static struct item_fault gone[] = {
+    {STR_INIT("steps[1]"), STR_INIT("PK='B'"), STR_INIT("gone, skipped")},
+    {STR_INIT("steps[1]"), STR_INIT("PK='C'"), STR_INIT("gone, skipped")},
 };
 static struct str included[] = {STR_INIT("Name"), STR_INIT("Größe")};
 static struct index_change changes[] = {
@@ -51,8 +55,8 @@ static const struct ledger_record sample = {
     .who = STR_INIT("ann@host, process 12"),
     .steps = steps,
     .step_count = 2,
-    .faults = faults,
-    .fault_count = 1,
+    .faults = {faults, 1},
+    .gone = {gone, 2},
     .violating = 8,
     .changes = changes,
     .change_count = 2,
@@ -78,6 +82,8 @@ START_TEST(a_record_comes_back_as_it_was_written)
     ck_assert_uint_eq(back.undo_before, sample.undo_before);
     ck_assert_int_eq(back.state, RUN_FAILED);
     ck_assert_uint_eq(back.steps[0].earlier, 40);
+    ck_assert_uint_eq(back.steps[1].counts.gone, 4);
+    ck_assert_uint_eq(back.gone.count, 2);
     ck_assert_double_eq(back.used.read_units, 12.5);
     ck_assert_double_eq(back.used.write_units, 40);
     ck_assert(str_equal(back.changes[0].index.include[1], included[1]));

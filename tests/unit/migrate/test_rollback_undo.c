@@ -30,7 +30,6 @@ static void set_up(struct fixture *f)
     *f = (struct fixture){.arena = arena_new(), .store = memory_store_new(&keys, NULL)};
     f->record = (struct ledger_record){
         .version = LOG, .name = STR("p"), .hash = STR("1:a"), .state = RUN_ROLLING_BACK};
-    f->record.faults = arena_alloc(f->arena, LEDGER_FAULTS_MAX * sizeof *f->record.faults);
     ck_assert(store_reader_open(f->store, &f->reader, &f->err));
 }
 
@@ -230,7 +229,7 @@ START_TEST(writes_are_taken_back_by_the_table)
     ck_assert_msg(f.record.undone == cases[_i].undone && f.record.left == cases[_i].left,
                   "%s: %u undone, %u left", cases[_i].says, (unsigned)f.record.undone,
                   (unsigned)f.record.left);
-    ck_assert_uint_eq(f.record.fault_count, cases[_i].left);
+    ck_assert_uint_eq(f.record.faults.count, cases[_i].left);
     tear_down(&f);
 }
 END_TEST

@@ -35,6 +35,7 @@ START_TEST(a_stale_item_is_met_again)
     scan_fixture_expect_run(fixture, &options);
     bool gone = writers[_i].visits < 0;
     ck_assert_msg(fixture->not_applied[OUTCOME_STALE] == writers[_i].stale, "%s", writers[_i].says);
+    ck_assert_msg(fixture->gone == (gone ? 1 : 0), "%s", writers[_i].says);
     ck_assert_msg(scan_fixture_count(fixture, 1) == ITEMS - 1, "%s", writers[_i].says);
     ck_assert_msg(scan_fixture_count(fixture, writers[_i].visits) == (gone ? 0 : 1), "%s",
                   writers[_i].says);
