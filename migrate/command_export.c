@@ -5,6 +5,7 @@
 #include "migrate/output_file.h"
 #include "migrate/report.h"
 #include "migrate/table_session.h"
+#include "migrate/table_walk.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -19,10 +20,8 @@ enum { BLOCK_BYTES = 1 << 20 };
 
 struct export
 {
-    struct invocation *invocation;
-    struct store_reader *reader;
     struct output_file *file;
-    struct progress *progress;
+    struct buffer lines;
     uint64_t count; /* of items written */
 };
 
@@ -33,47 +32,20 @@ static bool write_lines(struct buffer *lines, struct output_file *file, struct e
     return ok;
 }
 
-static bool write_page(const struct page *page, struct buffer *lines, struct output_file *file,
-                       struct error *err)
+static bool write_page(void *context, const struct page *page, struct error *err)
 {
+    struct export *export = context;
+    struct buffer *lines = &export->lines;
     for (size_t i = 0; i < page->count; i++) {
         buffer_add(lines, STR("{\"Item\":"));
         item_json_write_item(page->items[i].item, lines);
         buffer_add(lines, STR("}\n"));
-        if (lines->len >= BLOCK_BYTES && !write_lines(lines, file, err)) {
+        if (lines->len >= BLOCK_BYTES && !write_lines(lines, export->file, err)) {
             return false;
         }
     }
+    export->count += page->count;
     return true;
-}
-
-/* The whole table is one segment, so that the lines stand in key order. */
-static bool write_pages(struct export *export, struct error *err)
-{
-    struct buffer lines = {0};
-    struct buffer cursor = {0};
-    struct page page = {.last = false};
-    bool ok = true;
-    while (ok && !page.last) {
-        ok = atomic_load(export->invocation->stop)
-                 ? error_set(err, ERROR_STOPPED, "interrupted: nothing was exported")
-                 : store_read_page(export->reader,
-                                   &(struct page_place){(struct segment){0, 1}, buffer_str(&cursor),
-                                                        &(struct page_limits){0}},
-                                   &page, err) &&
-                       write_page(&page, &lines, export->file, err);
-        if (ok) {
-            cursor.len = 0;
-            buffer_add(&cursor, page.cursor);
-            export->count += page.count;
-            progress_set(export->progress, export->count);
-        }
-    }
-    ok = ok && write_lines(&lines, export->file, err);
-    store_release(export->reader);
-    buffer_free(&cursor);
-    buffer_free(&lines);
-    return ok;
 }
 
 static void print_result(struct invocation *invocation, const char *path, uint64_t count)
@@ -97,14 +69,20 @@ static bool export_table(struct invocation *invocation, struct store *store,
 {
     const char *path = invocation_text(invocation, "to");
     struct table_desc table;
-    struct export export = {.invocation = invocation, .reader = reader};
+    struct export export = {.count = 0};
     if (!store_describe(store, invocation->arena, &table, err) ||
         !output_file_open(path, invocation->out, invocation->arena, &export.file, err)) {
         return false;
     }
-    export.progress = progress_open_table(invocation, "export", &table);
-    bool ok = write_pages(&export, err) && output_file_keep(export.file, err);
-    progress_close(export.progress);
+    struct table_walk walk = {.invocation = invocation,
+                              .reader = reader,
+                              .table = &table,
+                              .phase = "export",
+                              .page = write_page,
+                              .context = &export};
+    bool ok = table_walk(&walk, err) && write_lines(&export.lines, export.file, err) &&
+              output_file_keep(export.file, err);
+    buffer_free(&export.lines);
     output_file_close(export.file);
     if (ok) {
         print_result(invocation, path, export.count);

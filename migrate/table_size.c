@@ -2,7 +2,7 @@
 
 #include "engine/base/buffer.h"
 #include "engine/item/item.h"
-#include "migrate/report.h"
+#include "migrate/table_walk.h"
 
 struct measuring {
     const struct table_desc *table;
@@ -30,23 +30,11 @@ static void keep(struct buffer *text, struct str printed)
 
 /* ---------------------------------------------------------------- indexes */
 
-static bool is_part(const struct key_schema *keys, struct str name)
-{
-    for (size_t i = 0; i < keys->partition_count + keys->sort_count; i++) {
-        const struct key_attribute *part = i < keys->partition_count
-                                               ? &keys->partition[i]
-                                               : &keys->sort[i - keys->partition_count];
-        if (str_equal(part->name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_projected(const struct measuring *measuring, const struct index_desc *index,
                          struct str name)
 {
-    bool is_in = is_part(&index->keys, name) || is_part(&measuring->table->keys, name);
+    bool is_in = key_schema_find(&index->keys, name) != NULL ||
+                 key_schema_find(&measuring->table->keys, name) != NULL;
     for (size_t i = 0; !is_in && i < index->include_count; i++) {
         is_in = str_equal(index->include[i], name);
     }
@@ -138,37 +126,15 @@ static bool measure_item(struct measuring *measuring, struct value item, struct 
     return ok;
 }
 
-static bool measure_page(struct measuring *measuring, const struct page *page, struct error *err)
+static bool measure_page(void *context, const struct page *page, struct error *err)
 {
+    struct measuring *measuring = context;
     for (size_t i = 0; i < page->count; i++) {
         if (!measure_item(measuring, page->items[i].item, err)) {
             return false;
         }
     }
     return true;
-}
-
-static bool read_all(struct measuring *measuring, const struct invocation *invocation,
-                     struct store_reader *reader, struct progress *progress, struct error *err)
-{
-    struct page_limits limits = {.items = 0};
-    struct buffer cursor = {0};
-    struct page page = {.last = false};
-    bool ok = true;
-    while (ok && !page.last) {
-        struct page_place place = {(struct segment){0, 1}, buffer_str(&cursor), &limits};
-        ok = atomic_load(invocation->stop)
-                 ? error_set(err, ERROR_STOPPED, "interrupted: nothing was counted to its end")
-                 : store_read_page(reader, &place, &page, err) &&
-                       measure_page(measuring, &page, err);
-        if (ok) {
-            keep(&cursor, page.cursor);
-            progress_set(progress, measuring->sizes->table.items);
-        }
-    }
-    store_release(reader);
-    buffer_free(&cursor);
-    return ok && end_collection(measuring, err);
 }
 
 bool table_size_measure(struct invocation *invocation, struct store_reader *reader,
@@ -179,9 +145,13 @@ bool table_size_measure(struct invocation *invocation, struct store_reader *read
     struct measuring measuring = {
         .table = table, .partition = table->keys, .sizes = &sizes, .scratch = arena_new()};
     measuring.partition.sort_count = 0;
-    struct progress *progress = progress_open_table(invocation, "counting", table);
-    bool ok = read_all(&measuring, invocation, reader, progress, err);
-    progress_close(progress);
+    struct table_walk walk = {.invocation = invocation,
+                              .reader = reader,
+                              .table = table,
+                              .phase = "counting",
+                              .page = measure_page,
+                              .context = &measuring};
+    bool ok = table_walk(&walk, err) && end_collection(&measuring, err);
     if (ok) {
         sizes.largest_key = arena_copy(invocation->arena, buffer_str(&measuring.largest_key));
         sizes.largest_partition =
