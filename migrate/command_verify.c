@@ -2,6 +2,7 @@
 #include "migrate/commands.h"
 #include "migrate/import_state.h"
 #include "migrate/import_verify.h"
+#include "migrate/key_only.h"
 #include "migrate/ledger.h"
 #include "migrate/ledger_json.h"
 #include "migrate/report.h"
@@ -105,14 +106,63 @@ static bool compare_with_source(struct invocation *invocation, struct store *sto
     return true;
 }
 
-static void print_result(struct invocation *invocation, const struct table_desc *table,
-                         const struct findings *findings, cJSON *object)
+/* What is damaged is found already. */
+static bool look_for_keys_alone(const struct findings *findings, struct store_reader *reader,
+                                const struct table_desc *table, struct key_only *out,
+                                struct error *err)
 {
+    return key_only_find(findings->invocation, reader, table, out, err) ||
+           (findings->count > 0 && err->code == ERROR_DAMAGED);
+}
+
+static size_t example_count(const struct key_only *key_only)
+{
+    return key_only->count < KEY_ONLY_EXAMPLES ? (size_t)key_only->count : KEY_ONLY_EXAMPLES;
+}
+
+/* It is no finding: whoever made the table knows whether it is meant to have such. */
+static void print_keys_alone(struct invocation *invocation, const struct key_only *key_only)
+{
+    size_t count = example_count(key_only);
+    if (key_only->count == 0) {
+        return;
+    }
+    (void)fprintf(invocation->out,
+                  "note: items with nothing but their key, as an update leaves where its item was "
+                  "deleted: %.*s\n",
+                  STR_ARG(report_count(invocation->arena, key_only->count)));
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(invocation->out, "  %.*s\n", STR_ARG(key_only->examples[i]));
+    }
+    if (key_only->count > count) {
+        struct str more = report_count(invocation->arena, key_only->count - count);
+        (void)fprintf(invocation->out, "  and %.*s more\n", STR_ARG(more));
+    }
+}
+
+static void add_keys_alone(cJSON *object, const struct key_only *key_only)
+{
+    cJSON *member = cJSON_AddObjectToObject(object, "key_only");
+    (void)cJSON_AddNumberToObject(member, "items", (double)key_only->count);
+    cJSON *examples = cJSON_AddArrayToObject(member, "examples");
+    for (size_t i = 0; i < example_count(key_only); i++) {
+        cJSON *example = cJSON_CreateObject();
+        ledger_json_add_text(example, "key", key_only->examples[i]);
+        (void)cJSON_AddItemToArray(examples, example);
+    }
+}
+
+static void print_result(const struct findings *findings, const struct table_desc *table,
+                         const struct key_only *key_only, cJSON *object)
+{
+    struct invocation *invocation = findings->invocation;
     if (invocation->json) {
+        add_keys_alone(object, key_only);
         (void)cJSON_AddNumberToObject(object, "items", (double)table->item_count);
         (void)cJSON_AddBoolToObject(object, "sound", findings->count == 0);
         report_json(invocation, object);
     } else {
+        print_keys_alone(invocation, key_only);
         (void)fprintf(invocation->out, "%.*s items, %zu indexes: %.*s findings\n",
                       STR_ARG(report_count(invocation->arena, table->item_count)),
                       table->index_count,
@@ -127,8 +177,10 @@ static bool verify(struct invocation *invocation, struct store *store, struct st
     struct findings findings = {.invocation = invocation,
                                 .list = cJSON_AddArrayToObject(object, "findings")};
     struct table_desc table;
+    struct key_only key_only = {.count = 0};
     bool ok = store_describe(store, invocation->arena, &table, err) &&
               store_verify(store, take_finding, &findings, err) &&
+              look_for_keys_alone(&findings, reader, &table, &key_only, err) &&
               find_unfinished_import(reader, &findings, err) &&
               find_unfinished_runs(reader, &findings, err) &&
               compare_with_source(invocation, store, &findings, object, err);
@@ -136,7 +188,7 @@ static bool verify(struct invocation *invocation, struct store *store, struct st
         cJSON_Delete(object);
         return false;
     }
-    print_result(invocation, &table, &findings, object);
+    print_result(&findings, &table, &key_only, object);
     invocation->exit_status = findings.count == 0 ? 0 : FINDINGS_EXIT_STATUS;
     return true;
 }
@@ -156,7 +208,11 @@ const struct command command_verify = {
     .details =
         "Checks every record, count and index entry. With --from and --map the items are\n"
         "derived again from the database, put through the plans that were applied since the\n"
-        "import, and compared both ways. Findings give exit status 3.",
+        "import, and compared both ways. Findings give exit status 3.\n"
+        "\n"
+        "Items that have nothing but their key are named in a note: an update that is made\n"
+        "without looking leaves such of an item that was deleted before it. They are no finding,\n"
+        "as a table may be meant to have them.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

@@ -306,6 +306,16 @@ class Writes(Case):
         self.check_gone(out, "k3", 7, "rollback[0]")
         self.assertEqual(self.raw(), {(f"k{n}", "A"): item(f"k{n}") for n in range(8) if n != 3})
 
+    def test_wr_3_verify_tells_of_items_of_keys_alone(self):
+        """Somebody else's update without a condition made one of an item that was deleted."""
+        self.load(item("k0", Old={"S": "x"}), item("k1", Old={"S": "x"}))
+        self.server.call("DeleteItem", {"TableName": self.name, "Key": item("k1")})
+        self.server.call("UpdateItem", {"TableName": self.name, "Key": item("k1"), "UpdateExpression": "REMOVE #a", "ExpressionAttributeNames": {"#a": "Old"}})
+        out, _ = refold.run("verify", self.table)
+        self.assertEqual(out.splitlines()[:2], ["note: items with nothing but their key, as an update leaves where its item was deleted: 1",
+                                                "  PK='k1' SK='A'"])
+        self.assertIn("0 findings", out)
+
     def test_wr_3_before_an_interruption(self):
         """What was gone before a run was broken off is told by the run that ends it."""
         self.load(*[item(f"k{n}") for n in range(8)])

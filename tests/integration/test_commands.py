@@ -168,7 +168,21 @@ class Commands(unittest.TestCase):
     def test_verify_finds_nothing_wrong(self):
         self.assertIn("25 items, 0 indexes: 0 findings", refold.run("verify", self.table)[0])
         self.assertEqual(json.loads(refold.run("verify", self.table, "--format", "json")[0]),
-                         {"findings": [], "items": 25, "sound": True})
+                         {"findings": [], "items": 25, "key_only": {"items": 0, "examples": []}, "sound": True})
+
+    def test_verify_tells_of_items_of_keys_alone(self):
+        """They may be meant so: it is no finding."""
+        table, rows = self.path("keys.refold"), self.path("keys.jsonl")
+        with open(rows, "w", encoding="utf-8") as file:
+            for n in range(7):
+                file.write(line("A", str(n)) + line("B", str(n), Text={"S": ""}))
+        refold.run("import", table, "--from", rows)
+        self.assertEqual(refold.run("verify", table)[0],
+                         "note: items with nothing but their key, as an update leaves where its item was deleted: 7\n"
+                         + "".join(f"  PK='A' SK='{n}'\n" for n in range(5)) + "  and 2 more\n14 items, 0 indexes: 0 findings\n")
+        self.assertEqual(json.loads(refold.run("verify", table, "--format", "json")[0]),
+                         {"findings": [], "items": 14, "sound": True,
+                          "key_only": {"items": 7, "examples": [{"key": f"PK='A' SK='{n}'"} for n in range(5)]}})
 
     # --- export
 
