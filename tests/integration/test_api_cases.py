@@ -334,6 +334,13 @@ class Writes(Case):
         self.assertEqual(running[0].returncode, 5, err)
         self.check_gone(self.apply(self.table)[0], gone[0], 7)
 
+    def test_wr_3_in_the_middle_of_a_move(self):
+        """What was put under the new key goes again."""
+        self.load(*[item(f"k{n}") for n in range(4)])
+        self.plan(1, {"where": "begins_with(PK, 'k')", "rekey": {"PK": "new#${PK}", "SK": "${SK}"}})
+        self.check_gone(self.outsider_deletes("k2", self.apply)[0], "k2", 3)
+        self.assertEqual(sorted(pk for pk, _ in self.raw()), ["new#k0", "new#k1", "new#k3"])
+
     def test_wr_3_in_a_sweep(self):
         self.load(*[item(f"k{n}") for n in range(4)])
         self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
