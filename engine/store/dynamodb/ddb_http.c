@@ -14,7 +14,7 @@ enum { REPLY_MAX = 64 * 1024 * 1024 };
 /* What a slot keeps for its next reply. */
 enum { KEPT_BYTES = 64 * 1024 };
 
-enum { CONNECT_TIMEOUT_MS = 5000, EVENTS_MAX = 64, HEADER_LINES = 10 };
+enum { CONNECT_TIMEOUT_MS = 5000, EVENTS_MAX = 64, WATCHED_MORE = 256, HEADER_LINES = 10 };
 
 /* Names of headers and values that are always the same; names of operations have some 20 letters.
  */
@@ -34,15 +34,28 @@ struct slot {
     void *tag;
 };
 
+/* What is asked of epoll for a descriptor. A connection's stays between two requests, when libcurl
+ * loses interest, so that most requests ask for nothing anew. */
+struct watched {
+    uint32_t events;    /* 0: it is not among epoll's */
+    bool is_wanted;     /* by libcurl */
+    bool is_connection; /* we hear of its end; else it is something of libcurl's own */
+};
+
 struct ddb_http {
     struct ddb_account *account;
+    CURLU *url; /* parsed once */
     CURLM *multi;
     int epoll;
+    struct watched *watched; /* by descriptor */
+    size_t watched_capacity;
     struct slot *slots;
     unsigned slot_count;
     struct slot *free;
     unsigned in_flight;
     uint64_t timer_us; /* when libcurl wants to be called; UINT64_MAX: not */
+    int64_t date_s;    /* what `date` tells; 0: nothing yet */
+    char date[DDB_DATE_SIZE];
     struct buffer scratch;
     struct buffer authorization;
 };
@@ -94,23 +107,60 @@ static int before_send(void *context, const char *remote_ip, const char *local_i
     return slot->sends == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
+static struct watched *watched_of(struct ddb_http *http, curl_socket_t fd)
+{
+    size_t number = (size_t)fd;
+    if (number >= http->watched_capacity) {
+        size_t capacity = number + WATCHED_MORE;
+        http->watched = heap_resize(http->watched, capacity * sizeof *http->watched);
+        memset(http->watched + http->watched_capacity, 0,
+               (capacity - http->watched_capacity) * sizeof *http->watched);
+        http->watched_capacity = capacity;
+    }
+    return &http->watched[number];
+}
+
+static void unwatch(struct ddb_http *http, int fd)
+{
+    (void)epoll_ctl(http->epoll, EPOLL_CTL_DEL, fd, NULL);
+    *watched_of(http, fd) = (struct watched){.events = 0};
+}
+
 static int watch(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
 {
     (void)easy;
+    (void)known;
     struct ddb_http *http = context;
-    if (what == CURL_POLL_REMOVE) {
-        (void)epoll_ctl(http->epoll, EPOLL_CTL_DEL, fd, NULL);
+    struct watched *watched = watched_of(http, fd);
+    watched->is_wanted = what != CURL_POLL_REMOVE;
+    if (!watched->is_wanted) {
+        if (!watched->is_connection) {
+            unwatch(http, fd);
+        }
         return 0;
     }
     struct epoll_event event = {.data.fd = fd};
-    event.events |= what == CURL_POLL_OUT ? 0 : EPOLLIN;
-    event.events |= what == CURL_POLL_IN ? 0 : EPOLLOUT;
-    int action = known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    if (epoll_ctl(http->epoll, action, fd, &event) != 0 && errno == EEXIST) {
-        (void)epoll_ctl(http->epoll, EPOLL_CTL_MOD, fd, &event);
+    event.events |= (what & CURL_POLL_IN) != 0 ? EPOLLIN : 0;
+    event.events |= (what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0;
+    int action = watched->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    if (watched->events != event.events && epoll_ctl(http->epoll, action, fd, &event) != 0) {
+        return -1;
     }
-    (void)curl_multi_assign(http->multi, fd, http);
+    watched->events = event.events;
     return 0;
+}
+
+static int socket_opened(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)purpose;
+    *watched_of(context, fd) = (struct watched){.is_connection = true};
+    return CURL_SOCKOPT_OK;
+}
+
+static int close_socket(void *context, curl_socket_t fd)
+{
+    unwatch(context, fd);
+    return close(fd);
 }
 
 static int set_timer(CURLM *multi, long timeout_ms, void *context)
@@ -127,7 +177,11 @@ static void set_options(struct slot *slot, const struct ddb_account *account)
 {
     CURL *easy = slot->easy;
     const char *bundle = ddb_environment("AWS_CA_BUNDLE").ptr;
-    curl_easy_setopt(easy, CURLOPT_URL, ddb_account_endpoint(account)->url.ptr);
+    curl_easy_setopt(easy, CURLOPT_CURLU, slot->http->url);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_opened);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, slot->http);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
@@ -174,9 +228,12 @@ bool ddb_http_open(struct ddb_account *account, unsigned slots, struct ddb_http 
     http->timer_us = UINT64_MAX;
     http->slots = heap_alloc(slots * sizeof *http->slots);
     http->slot_count = slots;
+    http->url = curl_url();
     http->multi = curl_multi_init();
     http->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (http->multi == NULL || http->epoll < 0 || !open_slots(http)) {
+    const char *url = ddb_account_endpoint(account)->url.ptr;
+    if (http->url == NULL || http->multi == NULL || http->epoll < 0 ||
+        curl_url_set(http->url, CURLUPART_URL, url, 0) != CURLUE_OK || !open_slots(http)) {
         ddb_http_close(http);
         return error_set(err, ERROR_STORE, "libcurl cannot be started");
     }
@@ -223,10 +280,12 @@ void ddb_http_close(struct ddb_http *http)
         buffer_free(&http->slots[i].body);
     }
     (void)curl_multi_cleanup(http->multi);
+    curl_url_cleanup(http->url);
     if (http->epoll >= 0) {
         (void)close(http->epoll);
     }
     heap_free(http->slots);
+    heap_free(http->watched);
     buffer_free(&http->scratch);
     buffer_free(&http->authorization);
     heap_free(http);
@@ -241,20 +300,20 @@ unsigned ddb_http_in_flight(const struct ddb_http *http)
 
 /* Signs into http->authorization. */
 static void sign(struct ddb_http *http, const struct ddb_request *request,
-                 const struct ddb_key *key, struct str target, const char *date)
+                 const struct ddb_key *key, struct str target)
 {
     const struct ddb_endpoint *endpoint = ddb_account_endpoint(http->account);
     struct ddb_header headers[5];
     size_t count = 0;
     headers[count++] = (struct ddb_header){STR("content-type"), STR("application/x-amz-json-1.0")};
     headers[count++] = (struct ddb_header){STR("host"), endpoint->host};
-    headers[count++] = (struct ddb_header){STR("x-amz-date"), {date, DDB_DATE_SIZE - 1}};
+    headers[count++] = (struct ddb_header){STR("x-amz-date"), {http->date, DDB_DATE_SIZE - 1}};
     if (key->token.len > 0) {
         headers[count++] = (struct ddb_header){STR("x-amz-security-token"), key->token};
     }
     headers[count++] = (struct ddb_header){STR("x-amz-target"), target};
     struct ddb_sign_scope scope = {key->key_id, ddb_account_region(http->account), STR("dynamodb"),
-                                   date};
+                                   http->date};
     struct ddb_signed message = {STR("POST"), endpoint->path, headers, count, request->body};
     http->authorization.len = 0;
     ddb_sign(&key->signing, &scope, &message, &http->scratch, &http->authorization);
@@ -274,8 +333,7 @@ static void add_line(struct slot *slot, size_t *count, const char *name, struct 
     (*count)++;
 }
 
-static void add_lines(struct slot *slot, const struct ddb_key *key, struct str target,
-                      const char *date)
+static void add_lines(struct slot *slot, const struct ddb_key *key, struct str target)
 {
     const struct ddb_http *http = slot->http;
     struct str host = ddb_account_endpoint(http->account)->host;
@@ -286,7 +344,7 @@ static void add_lines(struct slot *slot, const struct ddb_key *key, struct str t
                          LINES_BYTES + host.len + target.len + key->token.len + authorization.len);
     add_line(slot, &count, "Host: ", host);
     add_line(slot, &count, "X-Amz-Target: ", target);
-    add_line(slot, &count, "X-Amz-Date: ", (struct str){date, DDB_DATE_SIZE - 1});
+    add_line(slot, &count, "X-Amz-Date: ", (struct str){http->date, DDB_DATE_SIZE - 1});
     if (key->token.len > 0) {
         add_line(slot, &count, "X-Amz-Security-Token: ", key->token);
     }
@@ -300,15 +358,17 @@ static void add_lines(struct slot *slot, const struct ddb_key *key, struct str t
 void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
                     const struct ddb_key *key, int64_t now_s, void *tag)
 {
-    char date[DDB_DATE_SIZE];
     char name[TARGET_MAX];
     struct slot *slot = http->free;
     http->free = slot->next;
     int len = snprintf(name, sizeof name, "DynamoDB_20120810.%s", request->operation);
     struct str target = {name, len < TARGET_MAX ? (size_t)len : TARGET_MAX - 1};
-    ddb_date_format(now_s, date);
-    sign(http, request, key, target, date);
-    add_lines(slot, key, target, date);
+    if (http->date_s != now_s) {
+        ddb_date_format(now_s, http->date);
+        http->date_s = now_s;
+    }
+    sign(http, request, key, target);
+    add_lines(slot, key, target);
     slot->body.len = 0;
     slot->sends = 0;
     slot->head_ended = false;
@@ -407,6 +467,10 @@ static void turn(struct ddb_http *http, uint64_t wait_us)
     int count = epoll_wait(http->epoll, events, EVENTS_MAX, (int)((wait_us + 999) / 1000));
     for (int i = 0; i < count; i++) {
         uint32_t seen = events[i].events;
+        if (!watched_of(http, events[i].data.fd)->is_wanted) {
+            unwatch(http, events[i].data.fd); /* the server has closed what nobody was using */
+            continue;
+        }
         int what = (seen & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0;
         what |= (seen & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0;
         what |= (seen & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0;
