@@ -21,7 +21,7 @@ static const struct option options[] = {
     {"from", "VERSION", "with --sweep: begin with this plan, not the newest"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
-    {"page-size", "N", "items a page at most (default: 1000, or more where few are wanted)"},
+    {"page-size", "N", "items a page at most (default: what is written in half a second)"},
     {"no-consistent-read", NULL, "read a server's table at half the price: see below"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},

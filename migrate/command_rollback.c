@@ -13,7 +13,7 @@ static const struct option options[] = {
     {"to", "VERSION", "roll back all plans above this version; 0: all (default: the newest only)"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
-    {"page-size", "N", "items a page at most (default: 1000, or more where few are wanted)"},
+    {"page-size", "N", "items a page at most (default: what is written in half a second)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
     {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},

@@ -246,7 +246,7 @@ class Push(ApiTable, unittest.TestCase):
         self.assert_same()
         for scan in self.of("Scan"):
             self.assertEqual("FilterExpression" in scan, "ExclusiveStartKey" in scan)
-            self.assertEqual(scan["Limit"], 1000 if "ExclusiveStartKey" in scan else 100)
+            self.assertEqual(scan["Limit"] > 100, "ExclusiveStartKey" in scan)
         self.assertGreater(len(self.of("Scan")), 2)
 
     def test_a_page_looks_at_more_where_few_are_wanted(self):

@@ -255,7 +255,12 @@ bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
                          STR_ARG(store->target.table));
     }
     struct arena *arena = arena_new();
+    uint64_t begun_us = store->world.now_us(store->world.context);
     bool ok = run_waves(store, batch, arena, err) && intent_forget(store, err);
+    if (batch->count > 0) {
+        uint64_t took_us = store->world.now_us(store->world.context) - begun_us;
+        ddb_page_size_written(&store->page_size, took_us);
+    }
     arena_free(arena);
     return ok && (is_any_stale(batch) || control_commit(store, batch, err));
 }

@@ -11,6 +11,7 @@
 #include "engine/item/value.h"
 #include "engine/store/dynamodb/ddb_client.h"
 #include "engine/store/dynamodb/ddb_compose_internal.h"
+#include "engine/store/dynamodb/ddb_page_size_internal.h"
 #include "engine/store/dynamodb/ddb_statement_internal.h"
 #include "engine/store/dynamodb/ddb_table_internal.h"
 #include "engine/store/dynamodb/ddb_target.h"
@@ -53,6 +54,7 @@ struct ddb_store {
     struct ddb_undo *undo;   /* NULL: nothing was logged yet */
     struct ddb_load *load;   /* NULL: nothing is loaded */
     struct ddb_segments *segments;
+    struct ddb_page_size page_size;
     size_t intents; /* records of them that stand, of this owner of the lease */
     const char *state_dir;
     struct store_voice voice;
@@ -81,7 +83,7 @@ struct ddb_reader {
     size_t capacity;
     struct buffer cursor;
     struct expected *expected; /* NULL: nothing is */
-    size_t page_items;         /* that the next page looks at, where the caller has no wish */
+    size_t page_times;         /* the next page is so many times as large: few items are wanted */
     struct composer composer;
     struct arena *table_arena;
     struct ddb_table table; /* for queries; described when first needed */

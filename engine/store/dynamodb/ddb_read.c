@@ -8,16 +8,16 @@
 /* What a page of a scan is expected to read: up to 1 MB, consistent, 4 KB a unit. */
 static const double page_units = 128;
 
-/* Small items make most of 1 MB: a page of as many takes some MB until it is written. Where few of
- * them are wanted, a page looks at more. */
-enum { PAGE_ITEMS = 1000, PAGE_ITEMS_MAX = 64 * PAGE_ITEMS, PAGE_SPARSE = 4 };
+/* Where less than one in so many items is wanted, the next page looks at twice as many. */
+enum { PAGE_SPARSE = 4, PAGE_TIMES_MAX = 64 };
 
 bool ddb_reader_open(struct store *base, struct store_reader **out, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_reader *reader = heap_alloc(sizeof *reader);
     reader->base.store = base;
-    reader->page_items = PAGE_ITEMS;
+    reader->page_times = 1;
+    ddb_page_size_share(&store->page_size, 1);
     reader->arena = arena_new();
     reader->scratch = arena_new();
     reader->table_arena = arena_new();
@@ -32,6 +32,7 @@ bool ddb_reader_open(struct store *base, struct store_reader **out, struct error
 void ddb_reader_close(struct store_reader *base)
 {
     struct ddb_reader *reader = ddb_reader_of(base);
+    ddb_page_size_share(&ddb_of(base->store)->page_size, -1);
     expected_drop(reader);
     ddb_client_close(reader->client);
     undo_index_free(reader->undo);
@@ -82,8 +83,8 @@ static bool take_items(struct ddb_reader *reader, const struct json *reply, stru
     }
     uint64_t scanned = answer_count(reply, "ScannedCount");
     bool sparse = items->count < scanned / PAGE_SPARSE;
-    size_t more = sparse ? 2 * reader->page_items : PAGE_ITEMS;
-    reader->page_items = more < PAGE_ITEMS_MAX ? more : PAGE_ITEMS_MAX;
+    size_t times = sparse ? 2 * reader->page_times : 1;
+    reader->page_times = times < PAGE_TIMES_MAX ? times : PAGE_TIMES_MAX;
     page->left_out = scanned > items->count ? (size_t)scanned - items->count : 0;
     return true;
 }
@@ -199,9 +200,10 @@ static bool compose_page(struct ddb_reader *reader, const struct page_place *fro
                          struct error *err)
 {
     const struct page_limits *limits = from->limits;
-    size_t limit = limits->items > 0 ? limits->items : reader->page_items;
+    struct ddb_store *store = ddb_of(reader->base.store);
+    size_t limit = reader->page_times * ddb_page_size_now(&store->page_size);
+    limit = limits->items > 0 ? limits->items : limit;
     struct page_use use = use_of(from, &limit);
-    const struct ddb_store *store = ddb_of(reader->base.store);
     struct composer *composer = &reader->composer;
     struct arena *arena = reader->scratch;
     compose_begin(composer, store->target.table);

@@ -196,6 +196,7 @@ static struct ddb_store *new_store(enum store_mode mode)
     store->base.ops = &ops;
     store->arena = arena_new();
     store->segments = ddb_segments_new();
+    ddb_page_size_init(&store->page_size, mode != STORE_READ);
     store->mode = mode;
     return store;
 }
