@@ -235,6 +235,7 @@ const struct command command_apply = {
         "Where the table is on a server, the same command in another process, on this host or\n"
         "another, joins the run: each takes parts of the table, and the last to be there "
         "finishes.\n"
+        "--max-item-errors is of the run, where all of them are given it.\n"
         "\n"
         "With --dry-run the table is only read. Exit 4: changes are pending; 3: there are\n"
         "problems; 0: nothing to do.\n"

@@ -238,6 +238,7 @@ static bool print_progress(const struct state *state, const struct plan_status *
     const struct ledger_record *record = status->record;
     struct checkpoint_list found;
     uint64_t items = 0;
+    uint64_t failed = 0;
     size_t done = 0;
     if (!checkpoint_glance(state->session.reader, status->version, invocation->arena, &found,
                            err)) {
@@ -245,15 +246,20 @@ static bool print_progress(const struct state *state, const struct plan_status *
     }
     for (size_t i = 0; i < found.count; i++) {
         items += found.list[i].items;
+        failed += found.list[i].failed;
         done += found.list[i].done ? 1 : 0;
     }
     struct str count = report_count(invocation->arena, items);
+    struct str errors = report_count(invocation->arena, failed);
     (void)fprintf(invocation->out, "\n%04" PRIu32 " is %s in stage %" PRIu32, status->version,
                   plan_state_name(status->state), record->stage + 1);
     if (record->segments > 0) {
         size_t total = found.count > record->segments ? found.count : record->segments;
-        (void)fprintf(invocation->out, ": %.*s items met, %zu of %zu segments", STR_ARG(count),
-                      done, total);
+        (void)fprintf(invocation->out, ": %.*s items met, ", STR_ARG(count));
+        if (failed > 0) {
+            (void)fprintf(invocation->out, "%.*s item errors, ", STR_ARG(errors));
+        }
+        (void)fprintf(invocation->out, "%zu of %zu segments", done, total);
     }
     (void)fputc('\n', invocation->out);
     return true;

@@ -241,6 +241,25 @@ bool checkpoint_read_again(struct store_reader *reader, const struct checkpoint_
     return true;
 }
 
+static bool add_up_failed(const cJSON *object, uint64_t *out, struct error *err)
+{
+    const cJSON *steps = NULL;
+    if (!ledger_json_array(object, "steps", &steps, err)) {
+        return false;
+    }
+    uint64_t sum = 0;
+    const cJSON *step = NULL;
+    cJSON_ArrayForEach(step, steps) {
+        struct step_counts counts;
+        if (!step_counts_from_json(step, &counts, err)) {
+            return false;
+        }
+        sum += counts.failed;
+    }
+    *out = sum;
+    return true;
+}
+
 static bool glance(const struct control *control, struct arena *arena, struct checkpoint *out,
                    struct error *err)
 {
@@ -249,8 +268,8 @@ static bool glance(const struct control *control, struct arena *arena, struct ch
     if (!ledger_json_parse(control->value, control->name, &object, err)) {
         return false;
     }
-    bool ok =
-        ledger_json_number(object, "segment", &segment, err) && read_place(object, arena, out, err);
+    bool ok = ledger_json_number(object, "segment", &segment, err) &&
+              read_place(object, arena, out, err) && add_up_failed(object, &out->failed, err);
     out->segment = (uint32_t)segment;
     cJSON_Delete(object);
     return ok || error_wrap(err, "the table's own record '%.*s'", STR_ARG(control->name));

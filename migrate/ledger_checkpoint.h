@@ -40,6 +40,7 @@ struct checkpoint {
     struct step_counts *counts; /* by step */
     struct fault_list faults;   /* examples of item errors */
     struct fault_list gone;     /* and of items that were gone */
+    uint64_t failed;            /* item errors of all steps; only of checkpoint_glance() */
 };
 
 /* "checkpoint/<version>/", what all of a plan's begin with. */
@@ -65,8 +66,8 @@ struct checkpoint_list {
     size_t count;
 };
 
-/* All checkpoints of a plan, whatever run they are of: segment, owner, claim, cursor, done and
- * items only, in the arena. ERROR_DAMAGED. */
+/* All checkpoints of a plan, whatever run they are of: segment, owner, claim, cursor, done, items
+ * and failed only, in the arena. ERROR_DAMAGED. */
 MUST_CHECK bool checkpoint_glance(struct store_reader *reader, uint32_t version,
                                   struct arena *arena, struct checkpoint_list *out,
                                   struct error *err);

@@ -17,12 +17,15 @@ struct writing {
     struct arena *arena;
     struct runner_segments *segments;
     struct buffer *places;       /* by segment: what the checkpoints' cursors point to */
-    struct step_counts *sums;    /* by step: what was known at first, and what was met since */
+    struct step_counts *sums;    /* by step: what all checkpoints count, once they are added up */
     struct step_counts *pending; /* by step: corrections that no checkpoint holds yet */
     struct fault_list pending_faults;
     struct fault_list pending_gone;
     struct arena *pending_arena; /* of both lists */
     uint64_t items;
+    bool *is_own;           /* by segment: its checkpoint is the newest word on it */
+    uint64_t own_failed;    /* item errors of these, and of the others, when that was last */
+    uint64_t others_failed; /* looked up */
     struct progress *progress;
 };
 
@@ -72,15 +75,6 @@ static void add_faults(struct fault_list *to, const struct fault_list *from, str
     }
 }
 
-static uint64_t failed_count(const struct writing *writing)
-{
-    uint64_t failed = 0;
-    for (size_t i = 0; i < step_count(writing); i++) {
-        failed += writing->sums[i].failed;
-    }
-    return failed;
-}
-
 static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkpoint,
                               const struct scan_page *page)
 {
@@ -88,8 +82,6 @@ static void add_to_checkpoint(struct writing *writing, struct checkpoint *checkp
     for (size_t i = 0; i < step_count(writing); i++) {
         step_counts_add(&checkpoint->counts[i], &tally->counts[i]);
         step_counts_add(&checkpoint->counts[i], &writing->pending[i]);
-        step_counts_add(&writing->sums[i], &tally->counts[i]);
-        step_counts_add(&writing->sums[i], &writing->pending[i]);
     }
     memset(writing->pending, 0, step_count(writing) * sizeof *writing->pending);
     for (size_t i = 0; i < page->note_count; i++) {
@@ -119,11 +111,53 @@ static void move_cursor(struct writing *writing, struct checkpoint *checkpoint,
     checkpoint->done = page->last;
 }
 
-/* Before the page that comes next, so that what is counted is what is committed. */
-static bool check_failures(const struct writing *writing, struct error *err)
+static uint64_t count_own_failed(const struct writing *writing)
+{
+    uint64_t failed = 0;
+    for (uint32_t i = 0; i < runner_segments_count(writing->segments); i++) {
+        const struct step_counts *counts = runner_segments_at(writing->segments, i)->counts;
+        for (size_t step = 0; writing->is_own[i] && step < step_count(writing); step++) {
+            failed += counts[step].failed;
+        }
+    }
+    return failed;
+}
+
+/* What other processes have told of in their checkpoints. */
+static bool look_at_others(struct writing *writing, struct error *err)
+{
+    const struct runner_session *session = writing->pass->session;
+    if (!store_is_shared(session->store)) {
+        return true;
+    }
+    struct arena *arena = arena_new();
+    struct checkpoint_list found;
+    bool ok = checkpoint_glance(session->reader, writing->pass->run.version, arena, &found, err);
+    writing->others_failed = 0;
+    for (size_t i = 0; ok && i < found.count; i++) {
+        bool is_own = str_equal(found.list[i].owner, store_self(session->store));
+        writing->others_failed += is_own ? 0 : found.list[i].failed;
+    }
+    arena_free(arena);
+    return ok;
+}
+
+/* Before the page that comes next, so that what is counted is what is committed. The others are
+ * looked at when there are errors here, and at what they may have left. */
+static bool check_failures(struct writing *writing, uint32_t segment, struct error *err)
 {
     uint64_t most = writing->pass->session->max_item_errors;
-    return failed_count(writing) <= most ||
+    if (most == UINT64_MAX) {
+        return true;
+    }
+    bool is_new = !writing->is_own[segment];
+    writing->is_own[segment] = true;
+    uint64_t failed = count_own_failed(writing);
+    if ((is_new || failed != writing->own_failed) && !look_at_others(writing, err)) {
+        return false;
+    }
+    writing->own_failed = failed;
+    return failed + writing->others_failed <= most ||
            error_set(err, ERROR_ITEM, "more than %" PRIu64 " item errors", most);
 }
 
@@ -131,7 +165,7 @@ static bool take_page(void *context, const struct scan_page *page, struct scan_c
                       struct error *err)
 {
     struct writing *writing = context;
-    if (!check_failures(writing, err)) {
+    if (!check_failures(writing, page->segment, err)) {
         return false;
     }
     struct checkpoint *checkpoint = runner_segments_at(writing->segments, page->segment);
@@ -249,6 +283,16 @@ static void sum_up(struct writing *writing)
     }
 }
 
+/* What stands when the pass begins or goes on. */
+static void begin_counting(struct writing *writing)
+{
+    bool alone = !store_is_shared(writing->pass->session->store);
+    sum_up(writing);
+    for (uint32_t i = 0; i < runner_segments_count(writing->segments); i++) {
+        writing->is_own[i] = alone;
+    }
+}
+
 static void settle(struct writing *writing)
 {
     struct arena *arena = writing->pass->session->arena;
@@ -308,12 +352,23 @@ static bool scan(struct writing *writing, struct error *err)
     return ok;
 }
 
+/* A pass with too many item errors is over: its record has those of all. Returns false. */
+static bool count_all(struct writing *writing, struct error *err)
+{
+    struct error lost = {0};
+    if (err->code == ERROR_ITEM && !runner_segments_look(writing->segments, &lost)) {
+        *err = lost;
+    }
+    return false;
+}
+
 static void open_writing(struct writing *writing, const struct runner_pass *pass)
 {
     size_t numbers = (size_t)pass->run.segments + CHECKPOINT_RANGES_MAX;
     size_t steps = pass->run.step_count;
     *writing = (struct writing){.pass = pass, .arena = arena_new(), .pending_arena = arena_new()};
     writing->places = arena_zero(writing->arena, numbers * sizeof *writing->places);
+    writing->is_own = arena_zero(writing->arena, numbers * sizeof *writing->is_own);
     writing->sums = arena_zero(writing->arena, steps * sizeof *writing->sums);
     writing->pending = arena_zero(writing->arena, steps * sizeof *writing->pending);
 }
@@ -335,8 +390,9 @@ bool runner_pass_run(const struct runner_pass *pass, struct error *err)
     open_writing(&writing, pass);
     bool ok = runner_segments_open(pass->session, &pass->run, &writing.segments, err);
     if (ok) {
-        sum_up(&writing);
-        ok = !runner_segments_left(writing.segments) || scan(&writing, err);
+        begin_counting(&writing);
+        ok = !runner_segments_left(writing.segments) || scan(&writing, err) ||
+             count_all(&writing, err);
         settle(&writing);
     }
     close_writing(&writing);

@@ -471,6 +471,23 @@ bool runner_segments_advance(struct runner_segments *segments, struct scan_turn 
     return ok;
 }
 
+bool runner_segments_look(struct runner_segments *segments, struct error *err)
+{
+    struct checkpoint *now = arena_alloc(segments->arena, segments->count * sizeof *now);
+    if (segments->reader == NULL) {
+        return true;
+    }
+    if (!checkpoint_read(segments->reader, segments->run, segments->arena, now, err)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < segments->count; i++) {
+        if (segments->states[i] != IS_OURS) {
+            segments->checkpoints[i] = now[i];
+        }
+    }
+    return true;
+}
+
 uint32_t runner_segments_count(const struct runner_segments *segments)
 {
     return segments->count;

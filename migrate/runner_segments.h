@@ -36,6 +36,9 @@ MUST_CHECK bool runner_segments_next(struct runner_segments *segments, struct sc
 MUST_CHECK bool runner_segments_advance(struct runner_segments *segments, struct scan_turn *turn,
                                         struct error *err);
 
+/* After a scan that has not come to its end: reads what others have written. */
+MUST_CHECK bool runner_segments_look(struct runner_segments *segments, struct error *err);
+
 /* Numbers of segments and ranges are below this. */
 uint32_t runner_segments_count(const struct runner_segments *segments);
 

@@ -230,6 +230,29 @@ class Share(ApiTable, unittest.TestCase):
                 self.assertEqual(second.end()[0], 0)
         self.assert_as_embedded()
 
+    def test_item_errors_are_counted_over_all(self):
+        """Who comes to the limit stops, and so do the others at the next error that they meet."""
+        self.plans_folder("plans", {"steps": [{"where": "begins_with(SK, 'ORDER#')", "set": {"Total": "${number(Status)}"}},
+                                              {"where": "SK = 'PROFILE'", "set": {"Version": 2}}]})
+        few, most = ("--workers", "1", "--segments", str(SEGMENTS), "--max-item-errors", "20"), 20
+        go = threading.Event()
+        with self.held(go, *few) as first:
+            self.wait(first.wrote)
+            with Process(self, *few) as second:
+                status, _, err = second.end()
+                self.assertEqual(status, 3, err)
+                self.assertIn("more than 20 item errors", err)
+                said, _ = refold.run("status", self.table, "--plans", self.plans)
+                self.assertRegex(said, r"items met, \d+ item errors, ")
+                go.set()
+                status, out, _ = first.end()
+        self.assertEqual(status, 3, out)
+        record = json.loads(refold.run("status", self.table, "--plans", self.plans, "--format", "json")[0])["plans"][0]["record"]
+        self.assertEqual(record["state"], "failed")
+        failed = sum(step["failed"] for step in record["steps"])
+        self.assertGreater(failed, most)
+        self.assertLess(failed, most + 4 * 3)  # pages of three items
+
     def test_a_member_with_another_plan_is_refused(self):
         other = self.plans_folder("other", {"steps": [{"where": "SK = 'PROFILE'", "set": {"Version": 3}}]})
         go = threading.Event()
