@@ -46,7 +46,7 @@ static void print_list(FILE *out)
         (void)fprintf(out, "  %-*s  %s\n", NAME_COLUMN, commands[i]->name, commands[i]->summary);
     }
     print_shared_options(out);
-    (void)fputs("\nTABLE is NAME.refold, file:PATH or a name in refold.json.\n"
+    (void)fputs("\nTABLE is NAME.refold, file:PATH, dynamodb:NAME or a name in refold.json.\n"
                 "refold help COMMAND explains one.\n",
                 out);
 }

@@ -12,8 +12,11 @@ static const char beginning[] =
     ".I COMMAND\n"
     "[\\fITABLE\\fR] [options]\n"
     ".SH DESCRIPTION\n"
-    "TABLE is \\fINAME\\fR.refold or file:\\fIPATH\\fR for an embedded table, or a name in "
-    "refold.json; it can be left out where refold.json has a default.\n"
+    "TABLE is \\fINAME\\fR.refold or file:\\fIPATH\\fR for an embedded table, "
+    "dynamodb:\\fINAME\\fR?region=\\fIREGION\\fR for one on a server, or a name in refold.json; "
+    "it can be left out where refold.json has a default.\n"
+    "Behind a server's name may stand region, endpoint, profile, control\\-table, max\\-rcu and "
+    "max\\-wcu, joined by '&'.\n"
     "Options may stand anywhere; a value follows as the next word or behind '=';\n"
     "\\-\\- ends them. Results go to standard output, messages and progress to standard error.\n";
 
@@ -32,6 +35,9 @@ static const char ending[] =
     ".TP\n"
     ".B NO_COLOR\n"
     "if set, nothing is printed in color.\n"
+    ".TP\n"
+    ".BR AWS_REGION \", \" AWS_PROFILE \", \" AWS_ENDPOINT_URL_DYNAMODB \" ...\"\n"
+    "as the AWS tools read them, and their files in ~/.aws.\n"
     ".SH EXIT STATUS\n"
     ".TP\n.B 0\ndone, or nothing to do\n"
     ".TP\n.B 1\n"
