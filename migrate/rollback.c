@@ -48,7 +48,8 @@ static bool begin(const struct retreat *retreat, struct error *err)
     record->who = ledger_who(arena);
     record->attempts++;
     if (record->state == RUN_ROLLING_BACK) {
-        return ledger_write(session->store, record, err);
+        return record->pass == 0 ? ledger_settle(session->store, session->reader, record, err)
+                                 : ledger_write(session->store, record, err);
     }
     record->state = RUN_ROLLING_BACK;
     record->stage = 0;

@@ -68,6 +68,12 @@ static void retry_stage(const struct run *run)
     }
 }
 
+/* What an ended pass has kept may stand still, where a kill left it. */
+static bool settle(const struct run *run, struct error *err)
+{
+    return ledger_settle(run->session->store, run->session->reader, run->record, err);
+}
+
 static bool take_up(const struct run *run, struct error *err)
 {
     struct ledger_record *record = run->record;
@@ -85,7 +91,7 @@ static bool take_up(const struct run *run, struct error *err)
     record->who = ledger_who(arena);
     record->ended = STR("");
     clear_faults(record);
-    return ledger_write(run->session->store, record, err);
+    return record->pass == 0 ? settle(run, err) : ledger_write(run->session->store, record, err);
 }
 
 /* ---------------------------------------------------------------- a pass */
@@ -197,14 +203,15 @@ static bool run_stage(const struct run *run, bool *failed, struct error *err)
     return true;
 }
 
-/* One commit says that the stage is done and forgets what it kept. */
+/* It is told that the stage is done before what it kept is forgotten: a server does not do both at
+ * once, and its pass is not to be read again. */
 static bool next_stage(const struct run *run, struct error *err)
 {
     runner_session_count_usage(run->session, &run->record->used);
     run->record->stage++;
     run->record->pass = 0;
     run->record->segments = 0;
-    return ledger_settle(run->session->store, run->session->reader, run->record, err);
+    return ledger_write(run->session->store, run->record, err) && settle(run, err);
 }
 
 static bool run_stages(const struct run *run, bool *failed, struct error *err)
@@ -232,7 +239,7 @@ static bool end(const struct run *run, enum run_state state, struct error *err)
     runner_session_count_usage(run->session, &run->record->used);
     run->record->state = state;
     run->record->ended = ledger_now(run->session->arena);
-    return ledger_settle(run->session->store, run->session->reader, run->record, err);
+    return settle(run, err);
 }
 
 static bool run_all(const struct run *run, struct error *err)

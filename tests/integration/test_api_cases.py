@@ -105,6 +105,34 @@ class Scans(Case):
             self.assertEqual({scan.get("TotalSegments") for scan in scans}, {4})
             self.assertTrue(all(f"V{version}" in one for one in self.raw().values()))
 
+    def test_a_pass_that_is_over_is_not_read_again(self):
+        """Killed as its checkpoints are deleted: before the first, or some of them."""
+        self.load(*[item(f"k{n}") for n in range(20)])
+        for version, number in ((1, 1), (2, 3)):
+            self.plan(version, {"where": f"attribute_not_exists(V{version})", "set": {f"V{version}": True}})
+            running, deleted = [], []
+
+            def answer(request):
+                if request.operation == "DeleteItem" and b"checkpoint/" in request.raw:
+                    deleted.append(request)
+                    if len(deleted) == number:
+                        running[0].kill()
+                        running[0].wait()
+                        return failure("InternalServerError", status=500)
+                return None
+
+            with self.stub(answer) as stub:
+                running.append(self.start_apply(self.through(stub), "--segments", "4"))
+                running[0].communicate()
+            self.assertEqual(running[0].returncode, -signal.SIGKILL)
+            scans = []
+            with self.stub(lambda request: scans.append(request) if request.operation == "Scan" else None) as stub:
+                self.apply(self.through(stub))
+            self.assertEqual(scans, [])
+            self.assertTrue(all(f"V{version}" in one for one in self.raw().values()))
+            left = [one["SK"]["S"] for one in self.server.items(self.name) if one["PK"]["S"].startswith("__refold#")]
+            self.assertEqual([name for name in left if "checkpoint/" in name], [])
+
     def test_scan_3_a_checkpoint_of_another_table_is_refused(self):
         """Table B holds the control records of table A, as a copy or a restored backup does."""
         self.load(*[item(f"k{n}") for n in range(20)])
