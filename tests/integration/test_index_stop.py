@@ -54,9 +54,7 @@ class Stopped(unittest.TestCase):
 
     def interrupt(self, slow, number, until, *arguments):
         """Runs the program with one thing slowed, until it says so much; then it gets the signal."""
-        options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        run = refold.Started(*arguments, env={**os.environ, "LD_PRELOAD": os.path.join(FOLDER, "libslow_lmdb.so"), "SLOW": slow,
-                                              "ASAN_OPTIONS": options})
+        run = refold.Started(*arguments, env={**os.environ, "LD_PRELOAD": os.path.join(FOLDER, "libslow_lmdb.so"), "SLOW": slow})
         run.wait_for(until)
         sent = time.monotonic()
         run.process.send_signal(number)
