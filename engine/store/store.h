@@ -367,9 +367,10 @@ void store_release(struct store_reader *reader);
 MUST_CHECK bool store_get(struct store_reader *reader, struct key_list keys, struct arena *arena,
                           struct stored_item *out, struct error *err);
 
-/* Whether a get is so slow that many are better made together, by store_expect(): it reads what
- * store_get() is going to be asked for, until the next page is read or released. Copies the keys.
- */
+/* Whether a get is so slow that many are better made together, by store_expect(): what store_get()
+ * is going to be asked for, key by key and mostly in this order, until the next page is read or
+ * released. It is read in portions of bounded size, each when the first of it is asked for. Copies
+ * the keys. */
 static inline bool store_gets_are_slow(const struct store *store)
 {
     return store->ops->expect != NULL;

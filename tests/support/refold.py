@@ -54,6 +54,11 @@ class Started:
             self.process.kill()
             raise AssertionError(f"never said {text!r}, but: {said}")
 
+    def peak_bytes(self):
+        """The most memory that it has had so far."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM:"))
+
     def end(self, expect=0):
         out = self.process.stdout.read().decode()
         status = self.process.wait(WAIT_S)

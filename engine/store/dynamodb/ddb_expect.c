@@ -1,18 +1,21 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 
-/* Items that were read before they are asked for. */
+/* A page may look up hundreds of items of 400 KB. */
+enum { PORTION_BYTES = 8 << 20 };
+
+/* Items that are read together once the first of them is asked for. */
 struct expected {
-    struct arena *arena;
-    struct key *keys;
-    struct value *items;
-    struct key_map *map; /* to their numbers */
+    struct arena *arena; /* of the keys */
+    struct arena *items; /* at hand */
+    struct getting *getting;
 };
 
 void expected_drop(struct ddb_reader *reader)
 {
     struct expected *expected = reader->expected;
     if (expected != NULL) {
-        key_map_free(expected->map);
+        getting_close(expected->getting);
+        arena_free(expected->items);
         arena_free(expected->arena);
         heap_free(expected);
         reader->expected = NULL;
@@ -21,38 +24,36 @@ void expected_drop(struct ddb_reader *reader)
 
 bool ddb_expect(struct store_reader *base, struct key_list keys, struct error *err)
 {
+    (void)err;
     struct ddb_reader *reader = ddb_reader_of(base);
     expected_drop(reader);
     struct expected *expected = heap_alloc(sizeof *expected);
-    struct arena *arena = arena_new();
-    *expected = (struct expected){.arena = arena,
-                                  .keys = arena_alloc(arena, keys.count * sizeof(struct key)),
-                                  .items = arena_alloc(arena, keys.count * sizeof(struct value)),
-                                  .map = key_map_new(arena, keys.count)};
-    reader->expected = expected;
+    *expected = (struct expected){.arena = arena_new(), .items = arena_new()};
+    struct key *copies = arena_alloc(expected->arena, keys.count * sizeof *copies);
     for (size_t i = 0; i < keys.count; i++) {
-        expected->keys[i] = key_copy(&keys.list[i], arena);
-        (void)key_map_add(expected->map, &expected->keys[i], i);
+        copies[i] = key_copy(&keys.list[i], expected->arena);
     }
-    struct ddb_asking asking = {ddb_of(base->store), reader->client, arena};
-    struct key_list copies = {expected->keys, keys.count};
-    bool ok = get_items(&asking, copies, expected->items, err);
-    if (!ok) {
-        expected_drop(reader);
-    }
-    return ok;
+    struct ddb_asking asking = {ddb_of(base->store), reader->client, expected->items};
+    reader->portions.most_bytes = PORTION_BYTES;
+    expected->getting =
+        getting_open(&asking, (struct key_list){copies, keys.count}, &reader->portions);
+    reader->expected = expected;
+    return true;
 }
 
-/* False: it was not expected. */
-static bool take_expected(const struct ddb_reader *reader, const struct key *key,
-                          struct arena *arena, struct stored_item *out)
+static bool get_one(const struct ddb_reader *reader, const struct ddb_asking *asking,
+                    const struct key *key, struct stored_item *out, struct error *err)
 {
-    const struct expected *expected = reader->expected;
-    size_t number = expected == NULL ? SIZE_MAX : key_map_find(expected->map, key);
-    if (number == SIZE_MAX) {
+    struct value item = {NULL, 0};
+    bool found = false;
+    if (reader->expected != NULL &&
+        !getting_find(reader->expected->getting, key, &item, &found, err)) {
         return false;
     }
-    *out = (struct stored_item){.item = value_copy(arena, expected->items[number])};
+    if (!found && !get_items(asking, (struct key_list){key, 1}, &item, err)) {
+        return false;
+    }
+    *out = (struct stored_item){.item = found ? value_copy(asking->arena, item) : item};
     return true;
 }
 
@@ -61,8 +62,8 @@ bool ddb_get(struct store_reader *base, struct key_list keys, struct arena *aren
 {
     const struct ddb_reader *reader = ddb_reader_of(base);
     struct ddb_asking asking = {ddb_of(base->store), reader->client, arena};
-    if (keys.count == 1 && take_expected(reader, &keys.list[0], arena, &out[0])) {
-        return true;
+    if (keys.count == 1) {
+        return get_one(reader, &asking, keys.list, out, err);
     }
     struct arena *scratch = arena_new();
     struct value *items = arena_alloc(scratch, (keys.count + 1) * sizeof *items);

@@ -74,6 +74,12 @@ static inline void ddb_say(const struct ddb_store *store, const char *sentence)
     }
 }
 
+/* How much of what is looked up is read at once. */
+struct portions {
+    size_t most_bytes; /* that are at hand, or a little more; SIZE_MAX: all */
+    size_t item_bytes; /* what an item had of late; 0: not known */
+};
+
 struct ddb_reader {
     struct store_reader base;
     struct ddb_client *client;
@@ -83,6 +89,7 @@ struct ddb_reader {
     size_t capacity;
     struct buffer cursor;
     struct expected *expected; /* NULL: nothing is */
+    struct portions portions;  /* of that */
     size_t page_times;         /* the next page is so many times as large: few items are wanted */
     struct composer composer;
     struct arena *table_arena;
@@ -179,6 +186,18 @@ void key_map_free(struct key_map *map);
 /* Consistent reads of many keys; out[i] is missing where there is no item. */
 MUST_CHECK bool get_items(const struct ddb_asking *asking, struct key_list keys, struct value *out,
                           struct error *err);
+
+/* As that, but in portions, as they are asked for.
+ *   asking    its arena holds the portion at hand, and nothing else
+ *   keys      borrowed, as *portions is
+ * find: reads on where the key's turn has not come. *found is false where it is none of them, or
+ * its portion is gone; out is missing where there is no item. */
+struct getting;
+struct getting *getting_open(const struct ddb_asking *asking, struct key_list keys,
+                             struct portions *portions);
+MUST_CHECK bool getting_find(struct getting *getting, const struct key *key, struct value *out,
+                             bool *found, struct error *err);
+void getting_close(struct getting *getting);
 
 /* --- ddb_lease.c --- */
 
