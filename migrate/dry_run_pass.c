@@ -25,7 +25,7 @@ struct rehearsal {
 
 struct rehearser {
     struct rehearsal *rehearsal;
-    struct store_reader *reader;
+    struct runner_meeter meeter;
 };
 
 /* First byte of a note. */
@@ -42,8 +42,9 @@ static bool rehearser_open(void *context, struct store_reader *reader, void **ou
                            struct error *err)
 {
     (void)err;
+    struct rehearsal *rehearsal = context;
     struct rehearser *rehearser = heap_alloc(sizeof *rehearser);
-    *rehearser = (struct rehearser){context, reader};
+    *rehearser = (struct rehearser){rehearsal, {rehearsal->pass->rules, reader}};
     *out = rehearser;
     return true;
 }
@@ -51,6 +52,12 @@ static bool rehearser_open(void *context, struct store_reader *reader, void **ou
 static void rehearser_close(void *worker)
 {
     heap_free(worker);
+}
+
+static bool look_ahead(void *worker, const struct page *page, struct error *err)
+{
+    const struct rehearser *rehearser = worker;
+    return runner_look_ahead(&rehearser->meeter, page, err);
 }
 
 static int64_t is_in_index(const struct index_desc *index, struct value item)
@@ -108,9 +115,8 @@ static bool rehearse_item(void *worker, const struct stored_item *item, struct s
     struct rehearser *rehearser = worker;
     struct rehearsal *rehearsal = rehearser->rehearsal;
     const struct runner_rules *rules = rehearsal->pass->rules;
-    struct runner_meeter meeter = {rules, rehearser->reader};
     struct runner_effect effect;
-    if (!runner_effect_of(&meeter, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(&rehearser->meeter, item, out->arena, &effect, err)) {
         return false;
     }
     struct dry_tally *tally = out->tally;
@@ -200,6 +206,7 @@ bool dry_run_pass(struct dry_run_pass *pass, struct error *err)
                                  sizeof(struct dry_tally) + runner_tally_bytes(step_count(pass)),
                              .worker_open = rehearser_open,
                              .worker_close = rehearser_close,
+                             .look_ahead = look_ahead,
                              .item = rehearse_item,
                              .page = take_page,
                              .not_applied = nothing_to_correct};

@@ -16,6 +16,7 @@ enum { FIRST_CAPACITY = 256 };
 
 struct overlay {
     struct store base;
+    struct store_ops ops;
     struct store *under;
     struct store *over; /* the temporary table */
     const struct table_desc *table;
@@ -97,6 +98,11 @@ static bool get(struct store_reader *base, struct key_list keys, struct arena *a
         }
     }
     return true;
+}
+
+static bool expect(struct store_reader *base, struct key_list keys, struct error *err)
+{
+    return store_expect(reader_of(base)->under, keys, err);
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -310,6 +316,7 @@ bool overlay_open(struct store *under, const struct table_desc *table, const cha
         .read_page = read_page,
         .release = release,
         .get = get,
+        .expect = expect,
         .commit = commit,
         .flush = flush,
         .order_key = order_key,
@@ -323,7 +330,10 @@ bool overlay_open(struct store *under, const struct table_desc *table, const cha
         return error_wrap(err, "the dry run's own table");
     }
     struct overlay *overlay = heap_alloc(sizeof *overlay);
-    *overlay = (struct overlay){{.ops = &ops}, under, over, table};
+    *overlay = (struct overlay){{.ops = &overlay->ops}, ops, under, over, table};
+    if (!store_gets_are_slow(under)) {
+        overlay->ops.expect = NULL;
+    }
     *out = &overlay->base;
     return true;
 }

@@ -27,7 +27,7 @@ struct probe {
 /* What a thread needs. */
 struct prober {
     const struct probe *probe;
-    struct store_reader *reader;
+    struct runner_meeter meeter;
     struct sorter *sorter;
     struct buffer order;
     struct buffer value;
@@ -56,6 +56,13 @@ static struct value newer_in(const struct pass_facts *facts, size_t step, struct
     const struct pass_step *rule = &facts->steps[step];
     return rule->collision == COLLISION_KEEP_NEWER ? value_member(item, rule->newer) : missing;
 }
+
+/* A claim as it was sorted. */
+struct claim_at {
+    struct str order; /* of the target, by which it was */
+    struct key target;
+    struct probe_claim claim;
+};
 
 /* An item that is to stand under a new key. */
 struct wish {
@@ -127,7 +134,8 @@ static bool prober_open(void *context, struct store_reader *reader, void **out, 
     struct sorter_options options = {SORT_MEMORY_BYTES, session->temp_dir,
                                      session->invocation->stop};
     struct prober *prober = heap_alloc(sizeof *prober);
-    *prober = (struct prober){.probe = probe, .reader = reader, .sorter = sorter_new(&options)};
+    *prober = (struct prober){
+        .probe = probe, .meeter = {&probe->rules, reader}, .sorter = sorter_new(&options)};
     probe->sorters =
         heap_resize(probe->sorters, (probe->sorter_count + 1) * sizeof(struct sorter *));
     probe->sorters[probe->sorter_count++] = prober->sorter;
@@ -141,6 +149,12 @@ static void prober_close(void *worker)
     buffer_free(&prober->order);
     buffer_free(&prober->value);
     heap_free(prober);
+}
+
+static bool look_ahead(void *worker, const struct page *page, struct error *err)
+{
+    const struct prober *prober = worker;
+    return runner_look_ahead(&prober->meeter, page, err);
 }
 
 static bool equal_puts(const struct pass_result *a, const struct pass_result *b)
@@ -173,7 +187,7 @@ static bool is_unsteady(const struct prober *prober, const struct claimant *clai
     struct probe_verdicts verdicts = {.list = &kept, .count = 1};
     probe_digest(&claimant->source, kept.source);
     rules.verdicts = &verdicts;
-    struct runner_meeter meeter = {&rules, prober->reader};
+    struct runner_meeter meeter = {&rules, prober->meeter.reader};
     struct runner_effect effect;
     if (!runner_effect_of(&meeter, claimant->item, arena, &effect, err)) {
         return false;
@@ -200,9 +214,8 @@ static bool probe_item(void *worker, const struct stored_item *item, struct scan
 {
     struct prober *prober = worker;
     const struct runner_rules *rules = &prober->probe->rules;
-    struct runner_meeter meeter = {rules, prober->reader};
     struct runner_effect effect;
-    if (!runner_effect_of(&meeter, item, out->arena, &effect, err)) {
+    if (!runner_effect_of(&prober->meeter, item, out->arena, &effect, err)) {
         return false;
     }
     const struct pass_result *result = &effect.result;
@@ -241,6 +254,7 @@ static bool read_table(struct probe *probe, struct error *err)
     struct scan_task task = {.context = probe,
                              .worker_open = prober_open,
                              .worker_close = prober_close,
+                             .look_ahead = look_ahead,
                              .item = probe_item,
                              .page = probe_page};
     probe->progress =
@@ -255,8 +269,93 @@ static bool read_table(struct probe *probe, struct error *err)
 
 /* ---------------------------------------------------------------- who wants which key */
 
+/* The claim comes to nothing, by what was decided before. */
+static bool is_ruled_out(const struct probe_verdicts *ruled, const struct probe_claim *claim)
+{
+    size_t count = 0;
+    const struct probe_verdict *verdicts =
+        ruled == NULL ? NULL : probe_verdicts_of(ruled, &claim->source, &count);
+    bool out = false;
+    for (size_t i = 0; i < count; i++) {
+        out = out || verdicts[i].ruling == PROBE_FAIL || verdicts[i].ruling == PROBE_LOSE ||
+              (verdicts[i].ruling == PROBE_SKIP && verdicts[i].step == claim->step);
+    }
+    return out;
+}
+
+/* The next claim that counts; *more is false after the last.
+ *   out  points into the stream */
+static bool next_claim(const struct probe *probe, struct sorted *sorted, struct claim_at *out,
+                       bool *more, struct error *err)
+{
+    struct str bytes;
+    do {
+        if (!sorted_next(sorted, &out->order, &bytes, more, err) ||
+            (*more &&
+             !read_claim(&probe->rules.table->keys, bytes, &out->target, &out->claim, err))) {
+            return false;
+        }
+    } while (*more && is_ruled_out(probe->ruled, &out->claim));
+    return true;
+}
+
+/* Where look-ups are slow, those of targets are made together: a second way through the claims goes
+ * ahead of the first. */
+struct outlook {
+    struct sorted *sorted; /* NULL: look-ups are quick */
+    bool more;
+    struct arena *arena; /* of the keys */
+    struct buffer seen;  /* the order key of the last target that is expected */
+};
+
+static bool outlook_open(const struct probe *probe, struct outlook *out, struct error *err)
+{
+    *out = (struct outlook){.more = true, .arena = arena_new()};
+    return !store_gets_are_slow(probe->session->store) ||
+           sorted_open(probe->sorters, probe->sorter_count, &out->sorted, err);
+}
+
+/* What was expected is not to be found by anybody later. */
+static void outlook_close(const struct probe *probe, struct outlook *outlook)
+{
+    store_release(probe->session->reader);
+    sorted_close(outlook->sorted);
+    arena_free(outlook->arena);
+    buffer_free(&outlook->seen);
+}
+
+static bool expect_targets(const struct probe *probe, struct outlook *outlook, struct error *err)
+{
+    enum { TARGETS = 1000 };
+    struct key *keys = arena_alloc(outlook->arena, TARGETS * sizeof *keys);
+    size_t count = 0;
+    while (outlook->more && count < TARGETS) {
+        struct claim_at at;
+        if (!next_claim(probe, outlook->sorted, &at, &outlook->more, err)) {
+            return false;
+        }
+        if (outlook->more && !str_equal(at.order, buffer_str(&outlook->seen))) {
+            outlook->seen.len = 0;
+            buffer_add(&outlook->seen, at.order);
+            keys[count++] = key_copy(&at.target, outlook->arena);
+        }
+    }
+    bool ok = store_expect(probe->session->reader, (struct key_list){keys, count}, err);
+    arena_reset(outlook->arena);
+    return ok;
+}
+
+/* Before the target is looked up. */
+static bool look_out(const struct probe *probe, struct outlook *outlook, struct str order,
+                     struct error *err)
+{
+    bool is_new = outlook->sorted != NULL && str_compare(order, buffer_str(&outlook->seen)) > 0;
+    return !is_new || expect_targets(probe, outlook, err);
+}
+
 /* The target at hand. */
 struct target {
+    struct outlook outlook;
     struct buffer order; /* its key's bytes; empty: none yet */
     struct arena *arena; /* emptied between targets */
     struct key key;
@@ -301,7 +400,8 @@ static bool end_target(const struct probe *probe, struct probe_groups *groups,
     }
     struct probe_holder holder;
     bool held = false;
-    if (!find_holder(probe, target, &holder, &held, err)) {
+    if (!look_out(probe, &target->outlook, buffer_str(&target->order), err) ||
+        !find_holder(probe, target, &holder, &held, err)) {
         return false;
     }
     probe_groups_end(groups, &target->key, held ? &holder : NULL);
@@ -310,39 +410,17 @@ static bool end_target(const struct probe *probe, struct probe_groups *groups,
     return true;
 }
 
-/* The claim comes to nothing, by what was decided before. */
-static bool is_ruled_out(const struct probe_verdicts *ruled, const struct probe_claim *claim)
-{
-    size_t count = 0;
-    const struct probe_verdict *verdicts =
-        ruled == NULL ? NULL : probe_verdicts_of(ruled, &claim->source, &count);
-    bool out = false;
-    for (size_t i = 0; i < count; i++) {
-        out = out || verdicts[i].ruling == PROBE_FAIL || verdicts[i].ruling == PROBE_LOSE ||
-              (verdicts[i].ruling == PROBE_SKIP && verdicts[i].step == claim->step);
-    }
-    return out;
-}
-
 static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
-                       struct target *target, const struct str pair[2], struct error *err)
+                       struct target *target, const struct claim_at *at, struct error *err)
 {
-    struct key key;
-    struct probe_claim claim;
-    if (!read_claim(&probe->rules.table->keys, pair[1], &key, &claim, err)) {
-        return false;
-    }
-    if (is_ruled_out(probe->ruled, &claim)) {
-        return true;
-    }
-    if (!str_equal(pair[0], buffer_str(&target->order))) {
+    if (!str_equal(at->order, buffer_str(&target->order))) {
         if (!end_target(probe, groups, target, err)) {
             return false;
         }
-        buffer_add(&target->order, pair[0]);
-        target->key = key_copy(&key, target->arena);
+        buffer_add(&target->order, at->order);
+        target->key = key_copy(&at->target, target->arena);
     }
-    probe_groups_claim(groups, &claim);
+    probe_groups_claim(groups, &at->claim);
     return true;
 }
 
@@ -351,16 +429,17 @@ static bool group_claims(const struct probe *probe, struct sorted *sorted,
 {
     struct target target = {.arena = arena_new()};
     bool more = true;
-    bool ok = true;
+    bool ok = outlook_open(probe, &target.outlook, err);
     while (ok && more) {
-        struct str pair[2];
-        ok = sorted_next(sorted, &pair[0], &pair[1], &more, err) &&
-             (more ? meet_claim(probe, groups, &target, pair, err)
+        struct claim_at at;
+        ok = next_claim(probe, sorted, &at, &more, err) &&
+             (more ? meet_claim(probe, groups, &target, &at, err)
                    : end_target(probe, groups, &target, err));
         if (ok && runner_session_stopped(probe->session)) {
             ok = error_set(err, ERROR_STOPPED, "stopped");
         }
     }
+    outlook_close(probe, &target.outlook);
     buffer_free(&target.order);
     arena_free(target.arena);
     return ok;

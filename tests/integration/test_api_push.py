@@ -263,8 +263,76 @@ class Push(ApiTable, unittest.TestCase):
         self.assertEqual(*said)
         self.assertRegex(said[0][2], r"names +120 +112 +0 +0 +8")
         self.assert_same()
-        asked = [len(one["Keys"]) for request in self.of("BatchGetItem") for one in request["RequestItems"].values()]
-        self.assertEqual(asked, [30])
+        self.assertEqual(self.asked(), [30])
+
+    def asked(self):
+        return [len(one["Keys"]) for request in self.of("BatchGetItem") for one in request["RequestItems"].values()]
+
+    def test_look_ups_of_a_dry_run_go_together(self):
+        self.load(orders(30))
+        self.plan(1, LOOKUP)
+        self.apply(None, "--segments", "1", "--dry-run", expect=4)
+        self.assertEqual(self.asked(), [30])
+
+    def test_look_ups_of_a_dry_run_over_an_earlier_plan_go_together(self):
+        self.load(orders(30))
+        self.plan(1, UPPER)
+        self.plan(2, LOOKUP)
+        out = self.apply(None, "--segments", "1", "--dry-run", expect=4)
+        self.assertRegex(out, r"names +120 +120 +0 +0 +0")
+        self.assertEqual(self.asked(), [30])
+
+    def test_look_ups_of_the_look_for_collisions_go_together(self):
+        """What items look up, who stands under their new keys, and then the dry run's own."""
+        self.load([*orders(30), item("CUSTOMER#7", "MOVED#Name 7#ORDER#1")])
+        self.plan(1, {"steps": [{"name": "move", "where": "begins_with(SK, 'ORDER#')",
+                                 "lookup": {"c": {"PK": "${PK}", "SK": "PROFILE"}}, "rekey": {"SK": "MOVED#${c.Name}#${SK}"}}]})
+        out = self.apply(None, "--segments", "1", "--dry-run", expect=3)
+        self.assertRegex(out, r"move +120 +119 +0 +0 +1")
+        self.assertIn("MOVED#Name 7#ORDER#1", out)
+        self.assertEqual(self.asked(), [30, 100, 20, 30])
+
+    def apply_with_large_profiles(self):
+        """The profiles have 400 KB each; a reply holds 16 MB of them at most. Returns the keys that were asked for, in their order,
+        and the most memory that refold had."""
+        running, peaks = [], []
+
+        def before(operation, body):
+            self.note(operation, body)
+            peaks.extend(one.peak_bytes() for one in running)
+            if operation != "BatchGetItem":
+                return None
+            keys = json.loads(body)["RequestItems"][self.name]["Keys"]
+            found = [{**key, "Name": {"S": f"of {key['PK']['S']}"}, "Rest": {"S": "x" * 400000}} for key in keys[:40]]
+            left = {self.name: {"Keys": keys[40:]}} if keys[40:] else {}
+            return 200, json.dumps({"Responses": {self.name: found}, "UnprocessedKeys": left}).encode()
+
+        with ddb_servers.Proxy(self.server, before=before) as proxy:
+            running.append(refold.Started("apply", proxy.table(self.name), "--plans", self.plans, "--state", self.state,
+                                          "--segments", "1", "--workers", "1"))
+            out, _ = running[0].end()
+        self.assertRegex(out, r"names +1,000 +1,000")
+        asked = [key["PK"]["S"] for request in self.of("BatchGetItem") for key in request["RequestItems"][self.name]["Keys"]]
+        return asked, max(peaks)
+
+    def test_what_a_page_looks_up_takes_little_memory(self):
+        self.load((item(f"CUSTOMER#{n}", "ORDER#1") for n in range(1000)), self.table)
+        self.plan(1, LOOKUP)
+        asked, peak = self.apply_with_large_profiles()
+        self.assertEqual(len(set(asked)), 1000)
+        self.assertLess(len(asked), 1200)
+        self.assertLess(peak, 128 << 20)
+
+    def test_what_is_looked_up_again_is_found_again(self):
+        """By then it made way for other items."""
+        self.load((item(f"ORDER#{n}", "A", Customer=f"CUSTOMER#{n % 100}") for n in range(1000)), self.table)
+        self.plan(1, {"steps": [{"name": "names", "where": "SK = 'A'", "lookup": {"c": {"PK": "${Customer}", "SK": "PROFILE"}},
+                                 "set": {"Name": "${c.Name}"}}]})
+        asked, _ = self.apply_with_large_profiles()
+        self.assertEqual(len(set(asked)), 100)
+        self.assertGreater(len(asked), 200)
+        for one in refold.items(self.table).values():
+            self.assertEqual(one["Name"], f"of {one['Customer']}")
 
     def test_a_foreign_item_is_seen_through_a_filter(self):
         self.load(orders(3), self.table)
