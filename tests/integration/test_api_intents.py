@@ -110,7 +110,7 @@ class Scene(unittest.TestCase):
         self.assertGreater(number, 8)
 
     def finish(self):
-        refold.run(*self.words())
+        _, self.said = refold.run(*self.words())
         refold.run(*self.words("--sweep"))
         return self.read("old"), self.read("new")
 
@@ -130,6 +130,8 @@ class Intents(Scene):
             self.delete()
             old, new = self.finish()
             self.assertEqual((old, bool(new)), ({}, unknown), says)
+            self.assertEqual("taken as moved: 1. If others have deleted one there, its new one is left: PK='C#1' SK='ITEM' is now "
+                             "PK='N#1' SK='ITEM'\n" in self.said, unknown, says)
 
     def test_puts_follow_the_item_until_it_is_written(self):
         for says, _ in self.cuts(PLANS["update"]):

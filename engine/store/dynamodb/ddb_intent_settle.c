@@ -208,6 +208,49 @@ static void say_left(const struct settling *settling, const struct target *targe
                 .ptr);
 }
 
+/* Where the item that the effect put stands; NULL where nothing is left of it, or where it is sure
+ * who took the old one away: nobody has, or a transaction with the put. */
+static const struct target *find_taken_as_moved(const struct intent *intent)
+{
+    bool unsure = intent->own == WRITE_DELETE && was_done(intent);
+    for (size_t i = 0; unsure && i < intent->target_count; i++) {
+        if (!value_is_missing(intent->targets[i].found)) {
+            return &intent->targets[i];
+        }
+    }
+    return NULL;
+}
+
+/* The delete may have been another's, who did not know the new key: nothing on the server tells,
+ * but the user may know. */
+static void say_taken_as_moved(const struct settling *settling)
+{
+    enum { EXAMPLES = 3 };
+    const struct key_schema *keys = &settling->store->table.desc.keys;
+    struct buffer examples = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < settling->count; i++) {
+        const struct intent *intent = &settling->intents[i];
+        const struct target *target = find_taken_as_moved(intent);
+        if (target != NULL && count++ < EXAMPLES) {
+            struct str old = key_print(keys, &intent->key, settling->arena);
+            struct str now = key_print(keys, &target->key, settling->arena);
+            buffer_format(&examples, "%s%.*s is now %.*s", count == 1 ? "" : ", ", STR_ARG(old),
+                          STR_ARG(now));
+        }
+    }
+    if (count > 0) {
+        ddb_say(settling->store,
+                arena_format(settling->arena,
+                             "items that were on the move when a run was broken off, are gone "
+                             "under their old keys, and are taken as moved: %zu. If others have "
+                             "deleted one there, its new one is left: %.*s%s",
+                             count, STR_ARG(buffer_str(&examples)), count > EXAMPLES ? ", ..." : "")
+                    .ptr);
+    }
+    buffer_free(&examples);
+}
+
 /* The steps of a flight that has put what stands as it was put, and is to take it back. */
 static void begin_back(const struct settling *settling, const struct intent *intent,
                        struct flight *out)
@@ -253,6 +296,9 @@ static bool settle(struct settling *settling, const struct control_list *records
     settling->count = intents.len / sizeof *settling->intents;
     ok = ok && look(settling, err) && take_back(settling, err) &&
          control_send(settling->store, records->list, records->count, err);
+    if (ok) {
+        say_taken_as_moved(settling);
+    }
     buffer_free(&intents);
     return ok;
 }
