@@ -3,7 +3,6 @@
 #include "migrate/runner_cut.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 enum {

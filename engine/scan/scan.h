@@ -11,6 +11,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
+#include "engine/item/key.h"
 #include "engine/store/store.h"
 
 #include <stdatomic.h>
