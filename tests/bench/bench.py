@@ -11,12 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import postgres  # noqa: E402
+from usage import Usage  # noqa: E402
 
 REFOLD = os.environ.get("REFOLD", os.path.join(ROOT, "build/release/refold"))
 RAW = os.environ.get("RAW_LMDB", os.path.join(ROOT, "build/release/raw_lmdb"))
@@ -36,35 +35,6 @@ MAP = """{ "table": { "partition": "PK:S", "sort": "SK:S"%s },
 STANDING = ', "indexes": [ { "name": "GSI1", "partition": "GSI1PK:S", "sort": "GSI1SK:S" } ]'
 SETS = """{ "where": "attribute_not_exists(GSI1PK)", "set": { "GSI1PK": "CITY#${City}", "GSI1SK": "${PlacedAt}" } }"""
 NEW_INDEX = '{ "create_index": { "name": "GSI1", "partition": "GSI1PK:S", "sort": "GSI1SK:S", "projection": "ALL" } }, '
-
-
-class Usage:
-    """What a finished command used: wall seconds, CPU seconds, peak anonymous memory in bytes."""
-
-    def __init__(self, command, **kwargs):
-        started = time.monotonic()
-        process = subprocess.Popen(command, **kwargs)
-        self.private_bytes = 0
-        watcher = threading.Thread(target=self._watch, args=(process.pid,))
-        watcher.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        self.wall = time.monotonic() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        watcher.join()
-        self.cpu = usage.ru_utime + usage.ru_stime
-        self.status = process.returncode
-
-    def _watch(self, pid):
-        while True:
-            try:
-                with open(f"/proc/{pid}/status", encoding="ascii") as status:
-                    lines = [line for line in status if line.startswith("RssAnon:")]
-            except OSError:
-                return
-            if not lines:
-                return
-            self.private_bytes = max(self.private_bytes, int(lines[0].split()[1]) * 1024)
-            time.sleep(0.005)
 
 
 def run(*command, expect=(0,), **kwargs):

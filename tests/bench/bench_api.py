@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import ddb_servers  # noqa: E402
 import ddb_stub  # noqa: E402
 import postgres  # noqa: E402
+from usage import Usage  # noqa: E402
 
 REFOLD = os.environ.get("REFOLD", os.path.join(ROOT, "build/release/refold"))
 PYTHON = os.path.join(ddb_servers.SERVERS, "python", "bin", "python3")
@@ -42,37 +43,12 @@ MAP = {"table": {"partition": "PK:S", "sort": "SK:S"},
                      "columns": {"Status": "status", "Total": "total"}}]}
 
 
-class Usage:
-    """What a finished command used: wall and CPU seconds, and its peak resident memory in bytes."""
-
-    def __init__(self, command):
-        started = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.peak_bytes = 0
-        watcher = threading.Thread(target=self._watch, args=(process.pid,))
-        watcher.start()
-        out, err = process.stdout.read(), process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        self.wall = time.monotonic() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        watcher.join()
-        self.cpu = usage.ru_utime + usage.ru_stime
-        self.out = out.decode()
-        if process.returncode != 0:
-            sys.exit(f"bench: exit {process.returncode}: {' '.join(command)}\n{self.out}\n{err.decode()}")
-
-    def _watch(self, pid):
-        """ru_maxrss would count what the parent had when it forked."""
-        while True:
-            try:
-                with open(f"/proc/{pid}/status", encoding="ascii") as status:
-                    lines = [line for line in status if line.startswith("VmHWM:")]
-            except OSError:
-                return
-            if not lines:
-                return
-            self.peak_bytes = max(self.peak_bytes, int(lines[0].split()[1]) * 1024)
-            time.sleep(0.005)
+def run(*command):
+    """A command that must succeed."""
+    used = Usage(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if used.status != 0:
+        sys.exit(f"bench: exit {used.status}: {' '.join(command)}\n{used.out}\n{used.err}")
+    return used
 
 
 def say(what, measured, wanted=""):
@@ -114,15 +90,15 @@ class Bench:
         return self.make_table(order(number, **how) for number in range(count))
 
     def peer(self, script, *arguments):
-        return json.loads(Usage([PYTHON, os.path.join(self.options.peers, script), *arguments]).out)
+        return json.loads(run(PYTHON, os.path.join(self.options.peers, script), *arguments).out)
 
     def url(self):
         return f"http://127.0.0.1:{self.server.port}"
 
     def ceiling(self, name, items):
         """Updates a second that wrk gets out of the server."""
-        out = Usage(["wrk", "-t1", "-c16", "-d4s", "-s", os.path.join(self.options.peers, "update_ceiling.lua"), self.url(), "--", name,
-                     str(items)]).out
+        out = run("wrk", "-t1", "-c16", "-d4s", "-s", os.path.join(self.options.peers, "update_ceiling.lua"), self.url(), "--", name,
+                  str(items)).out
         return float(re.search(r"Requests/sec:\s*([0-9.]+)", out).group(1))
 
     def apply(self, name, *options, port=None, attribute="GSI1PK"):
@@ -133,8 +109,8 @@ class Bench:
         step = {"where": "Status = 'open'", "set": {attribute: f"STATUS#{version}#${{Status}}"}}
         with open(os.path.join(plans, f"{version:04d}_set.json"), "w", encoding="utf-8") as out:
             json.dump({"steps": [step]}, out)
-        return Usage([REFOLD, "apply", self.server.table(name, port), "--plans", plans, "--state", os.path.join(self.folder, "state"),
-                      "--quiet", *options])
+        return run(REFOLD, "apply", self.server.table(name, port), "--plans", plans, "--state", os.path.join(self.folder, "state"),
+                   "--quiet", *options)
 
 
 def updates(bench):
@@ -170,8 +146,8 @@ def imports(bench):
             query = "SELECT order_id, customer_id, status, total, placed FROM orders"
             peers.append(bench.peer("boto3_import.py", database.uri("bench"), query, bench.url(), into))
             bench.drop_table(into)
-            ours.append(Usage([REFOLD, "import", bench.server.table(f"import{turn}"), "--from", database.uri("bench"), "--map", map_file,
-                               "--create", "--quiet"]))
+            ours.append(run(REFOLD, "import", bench.server.table(f"import{turn}"), "--from", database.uri("bench"), "--map", map_file,
+                            "--create", "--quiet"))
             bench.drop_table(f"import{turn}")
             print(f"    boto3 {peers[-1]['items_per_s']:,}/s, {peers[-1]['client_cpu_us_per_item']} us   "
                   f"refold {rows / ours[-1].wall:,.0f}/s, {ours[-1].cpu / rows * 1e6:.1f} us of CPU an item", flush=True)
