@@ -36,6 +36,25 @@ bool lmdb_index_create(struct store *base, const struct index_desc *index, struc
            schema_write(store, &changed, err) && schema_load(store, &store->schema, err);
 }
 
+/* What is left of making it anew, if that was broken off. */
+static bool drop_next(struct lmdb_store *store, const struct lmdb_index *index, struct error *err)
+{
+    struct lmdb_index next = *index;
+    next.generation++;
+    const char *name = schema_index_dbi(&next, store->arena);
+    if (!writer_commit(store, err) || !writer_begin(store, err)) {
+        return false;
+    }
+    (void)pthread_mutex_lock(&store->dbi_mutex);
+    int rc = mdb_dbi_open(store->writer.txn, name, 0, &next.dbi);
+    store->writer.wrote = rc == 0;
+    rc = rc == 0 ? mdb_drop(store->writer.txn, next.dbi, 1) : rc;
+    bool ok = rc == 0 || rc == MDB_NOTFOUND ? writer_commit(store, err)
+                                            : writer_fail(store, rc, "dropping an index", err);
+    (void)pthread_mutex_unlock(&store->dbi_mutex);
+    return ok;
+}
+
 bool lmdb_index_drop(struct store *base, struct str name, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(base);
@@ -44,7 +63,7 @@ bool lmdb_index_drop(struct store *base, struct str name, struct error *err)
     if (index == NULL) {
         return error_set(err, ERROR_PLAN, "%s has no index %.*s", store->path, STR_ARG(name));
     }
-    if (!writer_commit(store, err) || !writer_begin(store, err)) {
+    if (!drop_next(store, index, err) || !writer_begin(store, err)) {
         return false;
     }
     int rc = mdb_drop(store->writer.txn, index->dbi, 1);

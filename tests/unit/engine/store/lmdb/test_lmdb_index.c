@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -335,6 +336,45 @@ START_TEST(an_index_that_is_stopped_while_it_is_made_anew_answers_as_before)
 }
 END_TEST
 
+static size_t count_index_trees(void)
+{
+    MDB_env *env = NULL;
+    MDB_txn *txn = NULL;
+    MDB_dbi main_tree;
+    MDB_cursor *cursor = NULL;
+    MDB_val name;
+    MDB_val ignored;
+    size_t count = 0;
+    ck_assert_int_eq(mdb_env_create(&env), 0);
+    ck_assert_int_eq(mdb_env_open(env, table.path, MDB_NOSUBDIR | MDB_RDONLY, 0), 0);
+    ck_assert_int_eq(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
+    ck_assert_int_eq(mdb_dbi_open(txn, NULL, 0, &main_tree), 0);
+    ck_assert_int_eq(mdb_cursor_open(txn, main_tree, &cursor), 0);
+    while (mdb_cursor_get(cursor, &name, &ignored, MDB_NEXT) == 0) {
+        count += memcmp(name.mv_data, "index:", sizeof "index:" - 1) == 0 ? 1 : 0;
+    }
+    mdb_cursor_close(cursor);
+    mdb_txn_abort(txn);
+    mdb_env_close(env);
+    return count;
+}
+
+START_TEST(an_index_that_is_dropped_leaves_no_tree)
+{
+    struct stopper stopper = {.reads = false};
+    make_many();
+    ck_assert(fixture_flush(&table));
+    open_stoppable(&stopper);
+    expect_stopped(&stopper, INDEX_BEHIND);
+    ck_assert(store_index_drop(table.store, STR("by-g"), &table.err));
+    ck_assert_uint_eq(fixture_verify(&table), 0);
+    fixture_close(&table);
+    ck_assert_uint_eq(count_index_trees(), 0);
+    ck_assert(fixture_open(&table, STORE_WRITE));
+    fixture_remove(&table);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("index");
@@ -350,6 +390,7 @@ int main(void)
                         ROWS(phases));
     tcase_add_loop_test(cases, an_index_that_is_stopped_while_it_is_made_anew_answers_as_before, 0,
                         ROWS(phases));
+    tcase_add_test(cases, an_index_that_is_dropped_leaves_no_tree);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_index");
     suite_add_tcase(suite, cases);
     return suite_run(suite);
