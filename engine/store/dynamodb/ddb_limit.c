@@ -224,9 +224,11 @@ static void window_replied(struct ddb_window *window, unsigned operation, uint64
     bool quickest = *usual <= 0 || took < *usual;
     *usual = quickest ? took : *usual + took / 1024;
     if (took < 10 * *usual + 20000) {
-        window->size = smaller(window->size + 1 / window->size, WINDOW_MAX);
+        double more = window->is_found ? 1 / window->size : 1;
+        window->size = smaller(window->size + more, WINDOW_MAX);
     } else {
         window->size = larger(window->size - 1 / window->size, 1);
+        window->is_found = true;
     }
 }
 
@@ -235,6 +237,7 @@ static void window_troubled(struct ddb_window *window, uint64_t now_us)
     if (now_us - window->shrunk_us > SHRINK_AGAIN_US) {
         window->size = larger(window->size / 2, 1);
         window->shrunk_us = now_us;
+        window->is_found = true;
     }
 }
 

@@ -36,9 +36,11 @@ struct ddb_pace {
     struct ddb_bucket bucket;
 };
 
-/* The number in flight: grows while replies come as fast as ever, shrinks when they do not. */
+/* The number in flight: grows while replies come as fast as ever, shrinks when they do not. Until
+ * it was too large for the first time, it doubles while a reply is on its way. */
 struct ddb_window {
     double size;
+    bool is_found;
     unsigned in_flight;
     double usual_us[DDB_OPERATIONS]; /* what a reply takes when nothing waits */
     uint64_t shrunk_us;

@@ -231,6 +231,25 @@ START_TEST(trouble_shrinks_the_window_but_one_always_goes)
 }
 END_TEST
 
+START_TEST(the_window_opens_at_once_until_it_was_too_large)
+{
+    struct ddb_limit limit;
+    uint64_t wait_us = 0;
+    ddb_limit_init(&limit, 0, 0);
+    const struct ddb_demand demand = {DDB_WRITE, 0, 1, 0, false, 0};
+    struct ddb_end end = {DDB_RESULT_FINE, DDB_SCOPE_SIDE, -1, LATENCY_US};
+    double sizes[2];
+    for (int i = 0; i < 200; i++) {
+        end.took_us = i == 100 ? SECOND : LATENCY_US;
+        ck_assert_int_eq(ddb_limit_take(&limit, &demand, SECOND, &wait_us), DDB_GRANTED);
+        ddb_limit_end(&limit, &demand, &end, SECOND);
+        sizes[i / 100] = limit.sides[DDB_WRITE].window.size;
+    }
+    ck_assert_double_gt(sizes[0], 100);
+    ck_assert_double_lt(sizes[1], sizes[0] + 2);
+}
+END_TEST
+
 /* A server's quickest operation may take 1 ms, and another half a second. */
 START_TEST(slow_operations_do_not_close_the_window)
 {
@@ -273,6 +292,7 @@ int main(void)
     tcase_add_loop_test(limit, a_throttle_slows_what_its_reason_says, 0,
                         (int)(sizeof scopes / sizeof scopes[0]));
     tcase_add_test(limit, a_users_limit_leaves_a_debt_for_what_costs_more);
+    tcase_add_test(limit, the_window_opens_at_once_until_it_was_too_large);
     tcase_add_test(limit, slow_operations_do_not_close_the_window);
     tcase_add_test(limit, trouble_shrinks_the_window_but_one_always_goes);
     tcase_add_test(limit, every_operation_of_items_has_a_side);
