@@ -4,31 +4,26 @@
 
 enum { SECOND_US = 1000000 };
 
-/* Long enough to count what goes through, short enough not to be throttled much. After a lull the
- * count says nothing. */
-enum {
-    MEASURE_US = 250000,
-    MEASURE_MAX_US = 1000000,
-    MEASURE_VOID_US = 2500000,
-    MEASURE_COUNT = 20
-};
+/* Two throttles tell a rate if they are so far apart and so many parts passed between them, or if
+ * they are further apart. */
+enum { MEASURE_US = 250000, MEASURE_MAX_US = 1000000, MEASURE_COUNT = 20 };
 
 /* A bucket holds what flows in within this time: enough that an event loop which sleeps for
- * milliseconds loses nothing. */
+ * milliseconds loses nothing. That of a pace holds more, since a loop that is kept waiting would
+ * look like one with nothing to send, and the server has a bucket, too. */
 static const double bucket_s = 0.05;
+static const double pace_bucket_s = 0.2;
 
-/* The rate starts from this part of what went through, doubles within the time, and is no limit any
- * more when it has grown so much. */
-static const double pace_part = 0.97;
+/* The rate starts from this part of what was granted, and doubles within so many times the interval
+ * in which that was measured, at most within the time. */
+static const double pace_part = 0.99;
+static const double pace_intervals = 8;
 static const double pace_doubles_s = 16;
-static const double pace_forgotten = 100;
 
-/* A throttle this soon belongs to a request that was under way when the rate was set; one later
- * than that says that the rate is wrong, unless it had time to grow. */
-enum { ECHO_US = 100000, SETTLED_US = 1000000 };
-static const double growth_wanted = 1.05;
-static const double growth_known = 1.25;
-static const double pace_up = 1.02;
+/* A rate that had grown by more was throttled because the server grants more, or because there was
+ * nothing to send for a while; for which reason it does not fall by more at a time, either. */
+static const double pace_grown = 1.25;
+static const double pace_falls = 0.5;
 
 enum { WINDOW_FIRST = 16, WINDOW_MAX = 512, SHRINK_AGAIN_US = 100000 };
 
@@ -99,11 +94,11 @@ void ddb_limit_set(struct ddb_limit *limit, double max_rcu, double max_wcu)
 
 /* ---------------------------------------------------------------- rates */
 
-/* Microseconds until the bucket has something in it; 0: it has. */
-static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now_us)
+/* Microseconds until a bucket for so many units has something in it; 0: it has. */
+static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, double most, uint64_t now_us)
 {
     double elapsed_s = (double)(now_us - bucket->filled_us) / SECOND_US;
-    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(rate * bucket_s, 1));
+    bucket->tokens = smaller(bucket->tokens + elapsed_s * rate, larger(most, 1));
     bucket->filled_us = now_us;
     if (bucket->tokens > 0) {
         return 0;
@@ -111,69 +106,71 @@ static uint64_t bucket_wait(struct ddb_bucket *bucket, double rate, uint64_t now
     return (uint64_t)(-bucket->tokens / rate * SECOND_US) + 1;
 }
 
-/* By how much the rate has grown since it was found out. */
+/* How the rate stands to its base. It stays where it is for long and then grows steeply, so that it
+ * is seldom throttled and soon finds more. */
 static double pace_growth(const struct ddb_pace *pace, uint64_t now_us)
 {
-    double age_s = (double)(now_us - pace->base_us) / SECOND_US;
-    double part = age_s / pace_doubles_s;
-    return 1 + part * part * part;
+    double interval_s = larger((double)pace->interval_us, MEASURE_US) / SECOND_US;
+    double doubles_s = smaller(pace_intervals * interval_s, pace_doubles_s);
+    double part = (double)(now_us - pace->since_us) / SECOND_US / doubles_s;
+    double squared = part * part;
+    double fourth = squared * squared;
+    return pace_part + fourth * fourth;
 }
 
 static uint64_t pace_wait(struct ddb_pace *pace, uint64_t now_us)
 {
-    if (pace->base <= 0) {
-        return 0;
-    }
-    double growth = pace_growth(pace, now_us);
-    if (growth > pace_forgotten) {
-        pace->base = 0;
-        return 0;
-    }
-    return bucket_wait(&pace->bucket, pace->base * growth, now_us);
+    double rate = pace->base * pace_growth(pace, now_us);
+    return rate > 0 ? bucket_wait(&pace->bucket, rate, rate * pace_bucket_s, now_us) : 0;
 }
 
-static void pace_set(struct ddb_pace *pace, double base, uint64_t now_us)
+/* Whether a throttle now would tell a rate. */
+static bool pace_tells(const struct ddb_pace *pace, uint64_t now_us)
 {
-    pace->base = larger(base, 1);
-    pace->base_us = now_us;
-    pace->bucket = (struct ddb_bucket){0, now_us};
+    uint64_t age_us = now_us - pace->since_us;
+    bool is_much = age_us >= MEASURE_US && pace->passed_count >= MEASURE_COUNT;
+    return pace->since_us != 0 && (is_much || age_us >= MEASURE_MAX_US);
 }
 
-/* A rate that was right until it had grown a little starts over, and moves a little so that it
- * grows about as much each time. Anything else is found out anew. */
+/* The server's bucket is empty whenever it throttles, so what it granted between two throttles is
+ * what flowed in, or less if the bucket was full for a while. After much growth the truth may be
+ * anywhere between that and the rate: it is tried in the middle, and the next interval tells. */
+static void pace_learn(struct ddb_pace *pace, uint64_t now_us)
+{
+    uint64_t interval_us = now_us - pace->since_us;
+    double granted = pace->passed * SECOND_US / (double)interval_us;
+    double growth = pace_growth(pace, now_us);
+    if (pace->base <= 0) { /* what was taken without a limit is no debt */
+        pace->bucket = (struct ddb_bucket){0, now_us};
+    }
+    if (growth <= pace_grown) {
+        pace->base = larger(larger(granted, pace->least), 1);
+        pace->least = pace->base * pace_falls;
+        pace->interval_us = interval_us;
+    } else if (pace->base > 0) {
+        pace->base = (granted + pace->base * growth) / 2;
+        pace->least = granted;
+        pace->interval_us = 0;
+    }
+}
+
 static void pace_throttled(struct ddb_pace *pace, uint64_t now_us)
 {
-    uint64_t age_us = now_us - pace->base_us;
-    double growth = pace_growth(pace, now_us);
-    if (pace->measuring || (pace->base > 0 && age_us < ECHO_US)) {
-        return;
+    bool tells = pace_tells(pace, now_us);
+    if (tells) {
+        pace_learn(pace, now_us);
     }
-    if (pace->base > 0 && age_us > SETTLED_US && growth < growth_known) {
-        pace_set(pace, pace->base * (growth > growth_wanted ? pace_up : pace_part), now_us);
-        return;
+    if (tells || pace->since_us == 0) {
+        pace->since_us = now_us;
+        pace->passed = 0;
+        pace->passed_count = 0;
     }
-    pace->measuring = true;
-    pace->measured_from_us = now_us;
-    pace->measured = 0;
-    pace->measured_count = 0;
 }
 
-/* Counts what went through, and ends the measuring when there is enough of it. */
-static void pace_passed(struct ddb_pace *pace, double units, unsigned parts, uint64_t now_us)
+static void pace_passed(struct ddb_pace *pace, double units, unsigned parts)
 {
-    if (!pace->measuring) {
-        return;
-    }
-    pace->measured += units;
-    pace->measured_count += units > 0 ? (unsigned)larger(1, smaller(units, parts)) : 0;
-    uint64_t elapsed = now_us - pace->measured_from_us;
-    bool enough = elapsed >= MEASURE_US && pace->measured_count >= MEASURE_COUNT;
-    if (elapsed > MEASURE_VOID_US) {
-        pace->measuring = false;
-    } else if (enough || elapsed >= MEASURE_MAX_US) {
-        pace->measuring = false;
-        pace_set(pace, pace_part * pace->measured * SECOND_US / (double)elapsed, now_us);
-    }
+    pace->passed += units;
+    pace->passed_count += units > 0 ? (unsigned)larger(1, smaller(units, parts)) : 0;
 }
 
 /* ---------------------------------------------------------------- key ranges */
@@ -196,7 +193,7 @@ static struct ddb_lane *lane_add(struct ddb_limit *limit, uint64_t lane)
         place = &limit->lanes[limit->lane_count++];
     } else {
         for (size_t i = 1; i < DDB_LANES_MAX; i++) {
-            bool older = limit->lanes[i].pace.base_us < place->pace.base_us;
+            bool older = limit->lanes[i].pace.since_us < place->pace.since_us;
             place = older ? &limit->lanes[i] : place;
         }
     }
@@ -258,7 +255,7 @@ enum ddb_grant ddb_limit_take(struct ddb_limit *limit, const struct ddb_demand *
     if (!demand->alone && window->in_flight >= (unsigned)window->size) {
         return DDB_WINDOW_FULL;
     }
-    uint64_t budget_wait = max > 0 ? bucket_wait(budget, max, now_us) : 0;
+    uint64_t budget_wait = max > 0 ? bucket_wait(budget, max, max * bucket_s, now_us) : 0;
     uint64_t side_wait = pace_wait(pace, now_us);
     side_wait = side_wait > budget_wait ? side_wait : budget_wait;
     if (side_wait > 0) {
@@ -284,8 +281,7 @@ static unsigned parts_of(const struct ddb_demand *demand)
 }
 
 /* What was taken for more or less than it cost is put right. */
-static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, double consumed,
-                   uint64_t now_us)
+static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, double consumed)
 {
     double units = consumed < 0 ? demand->units : consumed;
     double more = units - demand->units;
@@ -293,10 +289,10 @@ static void settle(struct ddb_limit *limit, const struct ddb_demand *demand, dou
     struct ddb_pace *pace = &limit->sides[demand->side].pace;
     limit->sides[demand->side].bucket.tokens -= more;
     pace->bucket.tokens -= more;
-    pace_passed(pace, units, parts_of(demand), now_us);
+    pace_passed(pace, units, parts_of(demand));
     if (lane != NULL) {
         lane->pace.bucket.tokens -= more;
-        pace_passed(&lane->pace, units, parts_of(demand), now_us);
+        pace_passed(&lane->pace, units, parts_of(demand));
     }
 }
 
@@ -324,12 +320,7 @@ void ddb_limit_throttled(struct ddb_limit *limit, enum ddb_side side, double uni
 static void throttled(struct ddb_limit *limit, const struct ddb_demand *demand,
                       enum ddb_scope scope, uint64_t now_us)
 {
-    struct ddb_lane *lane = lane_of(limit, demand->lane);
     limit->sides[demand->side].bucket.tokens += demand->units;
-    pace_passed(&limit->sides[demand->side].pace, 0, 0, now_us);
-    if (lane != NULL) {
-        pace_passed(&lane->pace, 0, 0, now_us);
-    }
     switch (scope) {
     case DDB_SCOPE_LANE:
         lane_throttled(limit, demand->lane, now_us);
@@ -355,7 +346,7 @@ void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
     switch (end->result) {
     case DDB_RESULT_FINE:
         window_replied(window, demand->operation, end->took_us);
-        settle(limit, demand, end->consumed, now_us);
+        settle(limit, demand, end->consumed);
         break;
     case DDB_RESULT_THROTTLED:
         throttled(limit, demand, end->scope, now_us);

@@ -24,15 +24,15 @@ struct ddb_bucket {
     uint64_t filled_us;
 };
 
-/* A rate found out: what went through while the server throttled is what it grants. From a little
- * below that, the rate grows, slowly at first, until the server throttles again. */
+/* A rate found out: what was granted between two throttles is what flows into the server's bucket.
+ * From a little below that, the rate grows, slowly at first, until the server throttles again. */
 struct ddb_pace {
-    double base; /* units a second; 0: not limited */
-    uint64_t base_us;
-    bool measuring;
-    uint64_t measured_from_us;
-    double measured;
-    unsigned measured_count;
+    double base;          /* units a second, when it was last throttled; 0: not limited */
+    double least;         /* the server grants no less, as far as is known */
+    uint64_t interval_us; /* that the base was measured in; 0: it is a guess */
+    uint64_t since_us;    /* the last throttle that counted; 0: none */
+    double passed;        /* since then, units and parts */
+    unsigned passed_count;
     struct ddb_bucket bucket;
 };
 
@@ -105,7 +105,7 @@ void ddb_limit_end(struct ddb_limit *limit, const struct ddb_demand *demand,
                    const struct ddb_end *end, uint64_t now_us);
 
 /* How many units one request in parts should ask for, at most `most`: no more than flow in within a
- * bucket's time, else what comes in lumps is throttled although the rate is right. */
+ * moment, else what comes in lumps is throttled although the rate is right. */
 unsigned ddb_limit_lump(const struct ddb_limit *limit, enum ddb_side side, unsigned most,
                         uint64_t now_us);
 

@@ -5,154 +5,219 @@
 
 enum { SECOND = 1000000, TICK_US = 1000, LATENCY_US = 2000 };
 
-/* A server that grants units at a rate, with a burst, and clients that always want more; time is
- * simulated. `hot` is what a lane is granted, 0: no limit. */
+/* Requests begun within a tick at most, and more than a window lets be under way. */
+enum { TICK_ATTEMPTS = 40, UNDER_WAY = 1024 };
+
+/* A reply on its way: how many parts of what was asked for were refused. */
+struct reply {
+    struct ddb_demand demand;
+    unsigned refused;
+    uint64_t due_us;
+};
+
+/* A server with a bucket of units, which refuses what it has no units for, and clients that always
+ * want more, of as many lanes as there are; time is simulated. */
 struct simulation {
     struct ddb_limit limit;
     uint64_t now_us;
-    double rate, burst, units;
-    enum ddb_scope scope;
-    uint64_t lane;
-    unsigned sent, throttled, granted;
-    unsigned again; /* parts of requests that were refused, and go each by itself */
+    uint64_t latency_us;
+    double rate, burst_s, units;
+    uint64_t limited; /* the lane that the bucket is for; 0: for all */
+    uint64_t lanes;   /* 0: requests have none */
+    unsigned parts;   /* of a request, at most; 0: one item, refused as a whole */
+    unsigned alone;   /* parts that were refused, and go each by itself */
+    struct reply under_way[UNDER_WAY];
+    size_t first, count;
+    unsigned granted, refused; /* items */
 };
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned items_of(const struct ddb_demand *demand)
+{
+    return demand->parts == 0 ? 1 : demand->parts;
+}
 
 static void count_from_here(struct simulation *simulation)
 {
-    simulation->sent = simulation->throttled = simulation->granted = 0;
+    simulation->granted = simulation->refused = 0;
 }
 
-static void send_one(struct simulation *simulation, const struct ddb_demand *demand)
+static double used(const struct simulation *simulation, double seconds)
 {
-    bool limited = simulation->lane == 0 || simulation->lane == demand->lane;
-    bool fine = !limited || simulation->units >= demand->units;
-    simulation->units -= limited && fine ? demand->units : 0;
-    simulation->sent++;
-    simulation->throttled += fine ? 0 : 1;
-    simulation->granted += fine ? 1 : 0;
-    struct ddb_end end = {fine ? DDB_RESULT_FINE : DDB_RESULT_THROTTLED, simulation->scope, -1,
-                          LATENCY_US};
-    ddb_limit_end(&simulation->limit, demand, &end, simulation->now_us);
+    return simulation->granted / (simulation->rate * seconds);
 }
 
-/* A request of many parts, as many as the limit says and the server's bucket holds. */
-static void send_parts(struct simulation *simulation, const struct ddb_demand *demand)
+static double throttled(const struct simulation *simulation)
 {
-    unsigned fine = simulation->units < 0 ? 0 : (unsigned)simulation->units;
-    fine = fine < demand->parts ? fine : demand->parts;
-    unsigned refused = demand->parts - fine;
-    struct ddb_end end = {DDB_RESULT_FINE, DDB_SCOPE_SIDE, fine, LATENCY_US};
-    simulation->units -= fine;
-    simulation->sent += demand->parts;
-    simulation->granted += fine;
-    simulation->throttled += refused;
-    simulation->again += refused;
+    return (double)simulation->refused / (simulation->granted + simulation->refused);
+}
+
+/* What the server says to it is on its way from now on. */
+static void send(struct simulation *simulation, const struct ddb_demand *demand)
+{
+    bool is_limited = simulation->limited == 0 || simulation->limited == demand->lane;
+    unsigned items = items_of(demand);
+    unsigned granted = is_limited ? (unsigned)smaller(simulation->units, items) : items;
+    simulation->units -= is_limited ? granted : 0;
+    simulation->granted += granted;
+    simulation->refused += items - granted;
+    size_t last = (simulation->first + simulation->count++) % UNDER_WAY;
+    simulation->under_way[last] =
+        (struct reply){*demand, items - granted, simulation->now_us + simulation->latency_us};
+}
+
+/* A request of one item is refused as a whole; one of parts is answered, and says of each. */
+static void receive(struct simulation *simulation, const struct reply *reply)
+{
+    const struct ddb_demand *demand = &reply->demand;
+    bool is_refused = demand->parts == 0 && reply->refused > 0;
+    struct ddb_end end = {is_refused ? DDB_RESULT_THROTTLED : DDB_RESULT_FINE,
+                          simulation->limited == 0 ? DDB_SCOPE_SIDE : DDB_SCOPE_LANE,
+                          items_of(demand) - reply->refused, simulation->latency_us};
     ddb_limit_end(&simulation->limit, demand, &end, simulation->now_us);
-    if (refused > 0) {
-        ddb_limit_throttled(&simulation->limit, demand->side, refused, simulation->now_us);
+    if (demand->parts > 0 && reply->refused > 0) {
+        ddb_limit_throttled(&simulation->limit, demand->side, reply->refused, simulation->now_us);
+        simulation->alone += reply->refused;
     }
 }
 
-static void simulate_parts(struct simulation *simulation, double seconds)
+static void receive_what_is_due(struct simulation *simulation)
 {
-    uint64_t end_us = simulation->now_us + (uint64_t)(seconds * SECOND);
+    while (simulation->count > 0 &&
+           simulation->under_way[simulation->first].due_us <= simulation->now_us) {
+        receive(simulation, &simulation->under_way[simulation->first]);
+        simulation->first = (simulation->first + 1) % UNDER_WAY;
+        simulation->count--;
+    }
+}
+
+static void send_what_may_be(struct simulation *simulation)
+{
+    enum ddb_grant grant = DDB_GRANTED;
     uint64_t wait_us = 0;
-    for (; simulation->now_us < end_us; simulation->now_us += TICK_US) {
-        simulation->units += simulation->rate * TICK_US / SECOND;
-        simulation->units =
-            simulation->units < simulation->burst ? simulation->units : simulation->burst;
-        unsigned parts = simulation->again > 0 ? 1
-                                               : ddb_limit_lump(&simulation->limit, DDB_WRITE, 25,
-                                                                simulation->now_us);
-        const struct ddb_demand demand = {DDB_WRITE, 0, parts, parts, false, 0};
-        if (ddb_limit_take(&simulation->limit, &demand, simulation->now_us, &wait_us) ==
-            DDB_GRANTED) {
-            simulation->again -= simulation->again > 0;
-            send_parts(simulation, &demand);
+    for (unsigned i = 0; i < TICK_ATTEMPTS && grant <= DDB_LANE_FULL; i++) {
+        bool in_parts = simulation->parts > 0 && simulation->alone == 0;
+        unsigned parts = in_parts ? ddb_limit_lump(&simulation->limit, DDB_WRITE, simulation->parts,
+                                                   simulation->now_us)
+                                  : 0;
+        uint64_t lane = simulation->lanes == 0 ? 0 : 1 + i % simulation->lanes;
+        struct ddb_demand demand = {.side = DDB_WRITE, .lane = lane, .parts = parts};
+        demand.units = items_of(&demand);
+        grant = ddb_limit_take(&simulation->limit, &demand, simulation->now_us, &wait_us);
+        if (grant == DDB_GRANTED) {
+            simulation->alone -= simulation->alone > 0 ? 1 : 0;
+            send(simulation, &demand);
         }
     }
 }
 
-/* All demands are tried again and again, at most 20 requests a millisecond each. */
-static void simulate(struct simulation *simulation, const struct ddb_demand *demands, size_t count,
-                     double seconds)
+static void simulate(struct simulation *simulation, double seconds)
 {
     uint64_t end_us = simulation->now_us + (uint64_t)(seconds * SECOND);
     for (; simulation->now_us < end_us; simulation->now_us += TICK_US) {
-        simulation->units += simulation->rate * TICK_US / SECOND;
-        simulation->units =
-            simulation->units < simulation->burst ? simulation->units : simulation->burst;
-        for (size_t i = 0; i < 20 * count; i++) {
-            uint64_t wait_us = 0;
-            const struct ddb_demand *demand = &demands[i % count];
-            if (ddb_limit_take(&simulation->limit, demand, simulation->now_us, &wait_us) ==
-                DDB_GRANTED) {
-                send_one(simulation, demand);
-            }
-        }
+        double bucket = simulation->rate * simulation->burst_s;
+        double units = simulation->units + simulation->rate * TICK_US / SECOND;
+        simulation->units = smaller(units, bucket < 1 ? 1 : bucket);
+        receive_what_is_due(simulation);
+        send_what_may_be(simulation);
     }
 }
 
-static const double rates[] = {25, 100, 1000, 4000};
+/* Hardly any burst, that of a second, and DynamoDB's. Amazon DynamoDB Developer Guide, "Burst and
+ * adaptive capacity": five minutes of what was not used. */
+static const double bursts_s[] = {0.1, 1, 300};
+static const double rates[] = {25, 100, 400, 1000, 5000};
+static const uint64_t latencies_us[] = {1000, 10000, 50000};
+static const unsigned parts[] = {0, 25};
+enum { SERVERS = ROWS(bursts_s) * ROWS(latencies_us) * ROWS(parts) };
+
+/* At first a burst is left of a second at most. */
+static struct simulation simulation_of(double rate, int server, char says[static 80])
+{
+    struct simulation simulation = {.now_us = SECOND, .rate = rate};
+    simulation.burst_s = bursts_s[server % ROWS(bursts_s)];
+    server /= ROWS(bursts_s);
+    simulation.latency_us = latencies_us[server % ROWS(latencies_us)];
+    server /= ROWS(latencies_us);
+    simulation.parts = parts[server];
+    simulation.units = rate * smaller(simulation.burst_s, 1);
+    ddb_limit_init(&simulation.limit, 0, 0);
+    (void)snprintf(says, 80, "%g a second, burst of %g s, %u ms, %u parts", simulation.rate,
+                   simulation.burst_s, (unsigned)(simulation.latency_us / 1000), simulation.parts);
+    return simulation;
+}
 
 START_TEST(the_rate_that_a_server_grants_is_found_and_kept)
 {
-    double rate = rates[_i];
-    struct simulation simulation = {.rate = rate, .burst = rate, .scope = DDB_SCOPE_SIDE};
-    const struct ddb_demand demand = {DDB_WRITE, 0, 1, 0, false, 0};
-    simulation.now_us = SECOND;
-    ddb_limit_init(&simulation.limit, 0, 0);
-    simulate(&simulation, &demand, 1, 10);
-    count_from_here(&simulation);
-    simulate(&simulation, &demand, 1, 60);
-    ck_assert_msg(simulation.granted >= 0.9 * rate * 60, "%g: %u granted", rate,
-                  simulation.granted);
-    ck_assert_msg(simulation.throttled < 0.01 * simulation.sent + 1, "%g: %u of %u throttled", rate,
-                  simulation.throttled, simulation.sent);
+    char says[80];
+    for (int server = 0; server < SERVERS; server++) {
+        struct simulation simulation = simulation_of(rates[_i], server, says);
+        simulate(&simulation, 8);
+        count_from_here(&simulation);
+        simulate(&simulation, 2);
+        ck_assert_msg(used(&simulation, 2) >= 0.95, "%s: %.3f used in the 10th second", says,
+                      used(&simulation, 2));
+        count_from_here(&simulation);
+        simulate(&simulation, 60);
+        ck_assert_msg(used(&simulation, 60) >= 0.95, "%s: %.3f used", says, used(&simulation, 60));
+        ck_assert_msg(throttled(&simulation) <= 0.005, "%s: %.2f %% throttled", says,
+                      100 * throttled(&simulation));
+    }
 }
 END_TEST
 
-START_TEST(what_is_granted_in_parts_is_throttled_as_little)
-{
-    double rate = rates[_i];
-    struct simulation simulation = {.rate = rate, .burst = rate, .now_us = SECOND};
-    ddb_limit_init(&simulation.limit, 0, 0);
-    simulate_parts(&simulation, 10);
-    count_from_here(&simulation);
-    simulate_parts(&simulation, 60);
-    ck_assert_msg(simulation.granted >= 0.9 * rate * 60, "%g: %u granted", rate,
-                  simulation.granted);
-    ck_assert_msg(simulation.throttled < 0.01 * simulation.sent + 1, "%g: %u of %u throttled", rate,
-                  simulation.throttled, simulation.sent);
-}
-END_TEST
+/* Followed within a time; what is throttled later has the moment in it when the rate, grown for
+ * long, meets an empty bucket far above what flows in. */
+static const struct {
+    const char *says;
+    double factor;
+    double found_s;
+    double throttled;
+} changes[] = {
+    {"a quarter more", 1.25, 20, 0.01},
+    {"doubled", 2, 20, 0.03},
+    {"ten times as much", 10, 25, 0.05},
+    {"halved", 0.5, 5, 0.015},
+};
 
-START_TEST(more_capacity_is_found)
+START_TEST(a_rate_that_changes_is_followed)
 {
-    struct simulation simulation = {.rate = 100, .burst = 100, .scope = DDB_SCOPE_SIDE};
-    const struct ddb_demand demand = {DDB_WRITE, 0, 1, 0, false, 0};
-    simulation.now_us = SECOND;
-    ddb_limit_init(&simulation.limit, 0, 0);
-    simulate(&simulation, &demand, 1, 10);
-    simulation.rate = simulation.burst = 1000;
-    simulate(&simulation, &demand, 1, 40);
-    count_from_here(&simulation);
-    simulate(&simulation, &demand, 1, 10);
-    ck_assert_uint_ge(simulation.granted, 9000);
+    enum { MOST = 10000 }; /* that the window has room for where replies take long */
+    char says[80];
+    double rate = rates[_i / ROWS(changes)];
+    const char *change = changes[_i % ROWS(changes)].says;
+    for (int server = 0; server < SERVERS; server++) {
+        struct simulation simulation = simulation_of(rate, server, says);
+        simulate(&simulation, 15);
+        simulation.rate = smaller(rate * changes[_i % ROWS(changes)].factor, MOST);
+        simulate(&simulation, changes[_i % ROWS(changes)].found_s);
+        count_from_here(&simulation);
+        simulate(&simulation, 40);
+        ck_assert_msg(used(&simulation, 40) >= 0.95, "%s, %s: %.3f used", says, change,
+                      used(&simulation, 40));
+        ck_assert_msg(throttled(&simulation) <= changes[_i % ROWS(changes)].throttled,
+                      "%s, %s: %.2f %% throttled", says, change, 100 * throttled(&simulation));
+    }
 }
 END_TEST
 
 START_TEST(a_key_range_slows_its_lane_only)
 {
-    struct simulation simulation = {.rate = 50, .burst = 50, .scope = DDB_SCOPE_LANE, .lane = 7};
-    const struct ddb_demand demands[] = {{DDB_WRITE, 7, 1, 0, false, 0},
-                                         {DDB_WRITE, 8, 1, 0, false, 0}};
-    simulation.now_us = SECOND;
+    struct simulation simulation = {.now_us = SECOND,
+                                    .latency_us = LATENCY_US,
+                                    .rate = 50,
+                                    .burst_s = 1,
+                                    .limited = 1,
+                                    .lanes = 2};
     ddb_limit_init(&simulation.limit, 0, 0);
-    simulate(&simulation, demands, 2, 10);
+    simulate(&simulation, 10);
     count_from_here(&simulation);
-    simulate(&simulation, demands, 2, 10);
-    ck_assert_uint_lt(simulation.throttled, 50);
+    simulate(&simulation, 10);
+    ck_assert_uint_lt(simulation.refused, 10);
     ck_assert_uint_gt(simulation.granted, 100000);
 }
 END_TEST
@@ -181,15 +246,11 @@ START_TEST(a_throttle_slows_what_its_reason_says)
     const struct ddb_demand demand = {scopes[_i].throttled, 0, 1, 0, true, 0};
     const struct ddb_demand asked = {scopes[_i].asked, 0, 1, 0, true, 0};
     struct ddb_end end = {DDB_RESULT_THROTTLED, scopes[_i].scope, -1, LATENCY_US};
-    ck_assert_int_eq(ddb_limit_take(&limit, &demand, now_us, &wait_us), DDB_GRANTED);
-    ddb_limit_end(&limit, &demand, &end, now_us);
-    now_us += SECOND + 1;
-    end.result = DDB_RESULT_FINE;
-    for (enum ddb_side side = DDB_READ; side < DDB_SIDES; side++) {
-        const struct ddb_demand next = {side, 0, 1, 0, true, 0};
-        ck_assert_int_eq(ddb_limit_take(&limit, &next, now_us, &wait_us), DDB_GRANTED);
-        ddb_limit_end(&limit, &next, &end, now_us);
+    for (int i = 0; i < 2; i++, now_us += SECOND) { /* a rate is what passes between two */
+        ck_assert_int_eq(ddb_limit_take(&limit, &demand, now_us, &wait_us), DDB_GRANTED);
+        ddb_limit_end(&limit, &demand, &end, now_us);
     }
+    now_us -= SECOND;
     enum ddb_grant grant = ddb_limit_take(&limit, &asked, now_us, &wait_us);
     ck_assert_msg(grant == scopes[_i].grant, "%s: %d", scopes[_i].says, (int)grant);
     ck_assert_int_eq(wait_us > 0, grant == DDB_SIDE_FULL);
@@ -284,10 +345,8 @@ END_TEST
 int main(void)
 {
     TCase *limit = tcase_create("limit");
-    tcase_add_loop_test(limit, the_rate_that_a_server_grants_is_found_and_kept, 0,
-                        (int)(sizeof rates / sizeof rates[0]));
-    tcase_add_loop_test(limit, what_is_granted_in_parts_is_throttled_as_little, 0, ROWS(rates));
-    tcase_add_test(limit, more_capacity_is_found);
+    tcase_add_loop_test(limit, the_rate_that_a_server_grants_is_found_and_kept, 0, ROWS(rates));
+    tcase_add_loop_test(limit, a_rate_that_changes_is_followed, 0, ROWS(rates) * ROWS(changes));
     tcase_add_test(limit, a_key_range_slows_its_lane_only);
     tcase_add_loop_test(limit, a_throttle_slows_what_its_reason_says, 0,
                         (int)(sizeof scopes / sizeof scopes[0]));
