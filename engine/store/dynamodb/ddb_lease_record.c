@@ -1,8 +1,10 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 #include "engine/store/dynamodb/ddb_lease_internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,12 @@ static unsigned long long process_start(long pid)
     return at == NULL ? 0 : strtoull(at, NULL, 10);
 }
 
+/* That of another user may run and not be seen. proc(5), hidepid. */
+static bool is_hidden(long pid)
+{
+    return process_start(pid) == 0 && kill((pid_t)pid, 0) != 0 && errno == EPERM;
+}
+
 /* What a process number means something in: host, boot, and the kernel's space of processes. */
 static struct str process_space(struct arena *arena)
 {
@@ -81,7 +89,7 @@ bool lease_holder_is_dead(struct str holder)
         char *end = NULL;
         long pid = strtol(text + space.len + 1, &end, 10);
         unsigned long long start = *end == '/' ? strtoull(end + 1, NULL, 10) : 0;
-        dead = pid > 0 && start > 0 && process_start(pid) != start;
+        dead = pid > 0 && start > 0 && process_start(pid) != start && !is_hidden(pid);
     }
     arena_free(arena);
     return dead;
