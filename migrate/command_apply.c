@@ -37,6 +37,16 @@ struct pending {
     struct compiled_stages *stages;
 };
 
+/* All that are to run until the command ends, whoever does. */
+struct applying {
+    struct plan_list plans;  /* of the folder */
+    struct pending pending;  /* as it is now */
+    struct plan_list wanted; /* that were pending at first */
+    struct ledger before;    /* at first */
+    struct ledger_record **records;
+    size_t done; /* of `records` */
+};
+
 /* Errors that have a place in the file name it already. */
 static bool name_file(const struct plan *plan, struct error *err)
 {
@@ -119,64 +129,95 @@ static bool say_interrupted(const struct plan *plan, struct error *err)
                      plan->version);
 }
 
-/* Runs what is pending. *done counts those of `records` that are there. */
-static bool lead(struct runner_session *session, const struct pending *pending,
-                 struct ledger_record **records, size_t *done, struct error *err)
+/* Runs what is pending. */
+static bool lead(struct runner_session *session, struct applying *applying, struct error *err)
 {
+    const struct pending *pending = &applying->pending;
     bool failed = false;
     for (size_t i = 0; i < pending->plans.count && !failed; i++) {
         const struct plan *plan = pending->plans.plans[i];
-        if (!runner_apply(session, plan, &pending->stages[i], &records[*done], err)) {
+        struct ledger_record **record = &applying->records[applying->done];
+        if (!runner_apply(session, plan, &pending->stages[i], record, err)) {
             return err->code == ERROR_STOPPED && say_interrupted(plan, err);
         }
-        failed = records[(*done)++]->state == RUN_FAILED;
+        applying->done++;
+        failed = (*record)->state == RUN_FAILED;
     }
     return true;
 }
 
 /* What others did of the plans, up to one that failed. */
-static void take_done(const struct runner_session *session, const struct plan_list *plans,
-                      struct ledger_record **records, size_t *done)
+static void take_done(const struct runner_session *session, struct applying *applying)
 {
+    const struct plan_list *plans = &applying->wanted;
     bool more = true;
     for (size_t i = 0; i < plans->count && more; i++) {
         struct ledger_record *record = ledger_find(&session->ledger, plans->plans[i]->version);
         more = record != NULL && record->state == RUN_APPLIED;
         if (more || (record != NULL && record->state == RUN_FAILED && !session->leads)) {
-            records[(*done)++] = record;
+            applying->records[applying->done++] = record;
         }
     }
 }
 
-static bool follow(struct runner_session *session, const struct plan_list *plans,
-                   struct pending *pending, struct error *err)
+/* What somebody took back while this process was taken for dead, it does not apply again unasked.
+ */
+static bool expect_standing(const struct applying *applying, const struct ledger *now,
+                            struct error *err)
 {
-    if (!runner_member_run(session, &pending->plans, err)) {
+    for (size_t i = 0; i < applying->wanted.count; i++) {
+        const struct plan *plan = applying->wanted.plans[i];
+        const struct ledger_record *before = ledger_find(&applying->before, plan->version);
+        const struct ledger_record *record = ledger_find(now, plan->version);
+        bool is_back = record != NULL && !ledger_stands(record);
+        bool was_back = before != NULL && !ledger_stands(before);
+        if (is_back && !(was_back && str_equal(before->started, record->started))) {
+            return error_set(err, ERROR_STORE, "%s was rolled back meanwhile", plan->file);
+        }
+    }
+    return true;
+}
+
+static bool follow(struct runner_session *session, struct applying *applying, struct error *err)
+{
+    struct pending *pending = &applying->pending;
+    if (!runner_member_run(session, &applying->wanted, err)) {
         const struct plan *plan = pending->plans.plans[0];
         return err->code == ERROR_STOPPED && say_interrupted(plan, err);
     }
-    return !session->leads || find_pending(session, plans, pending, err);
+    if (!expect_standing(applying, &session->ledger, err)) {
+        return false;
+    }
+    take_done(session, applying);
+    return !session->leads || find_pending(session, &applying->plans, pending, err);
 }
 
-static bool apply_all(struct runner_session *session, const struct plan_list *plans,
-                      struct pending *pending, struct error *err)
+/* As a member of another's run, until this process leads; then what is left of it. */
+static bool follow_or_lead(struct runner_session *session, struct applying *applying,
+                           struct error *err)
+{
+    applying->done = 0;
+    if (applying->wanted.count > 0 && !session->leads && !follow(session, applying, err)) {
+        return false;
+    }
+    return !session->leads || lead(session, applying, err);
+}
+
+static bool apply_all(struct runner_session *session, struct applying *applying, struct error *err)
 {
     struct invocation *invocation = session->invocation;
-    struct plan_list wanted = pending->plans;
-    struct ledger_record **records =
-        arena_alloc(session->arena, (wanted.count + 1) * sizeof(struct ledger_record *));
-    size_t done = 0;
-    if (wanted.count > 0 && !session->leads) {
-        if (!follow(session, plans, pending, err)) {
-            return false;
-        }
-        take_done(session, &wanted, records, &done);
+    applying->wanted = applying->pending.plans;
+    applying->before = session->ledger;
+    applying->records =
+        arena_alloc(session->arena, (applying->wanted.count + 1) * sizeof(struct ledger_record *));
+    bool ok = follow_or_lead(session, applying, err);
+    while (!ok && runner_session_give_up(session, err)) {
+        ok = follow_or_lead(session, applying, err);
     }
-    bool ok = !session->leads || lead(session, pending, records, &done, err);
-    if (ok || done > 0) {
-        report(invocation, &session->ledger, records, done);
+    if (ok || applying->done > 0) {
+        report(invocation, &session->ledger, applying->records, applying->done);
     }
-    if (done > 0 && records[done - 1]->state == RUN_FAILED) {
+    if (applying->done > 0 && applying->records[applying->done - 1]->state == RUN_FAILED) {
         invocation->exit_status = error_exit_status(ERROR_ITEM);
     }
     return ok;
@@ -185,19 +226,19 @@ static bool apply_all(struct runner_session *session, const struct plan_list *pl
 static bool apply(struct runner_session *session, struct error *err)
 {
     struct invocation *invocation = session->invocation;
-    struct plan_list plans;
-    struct pending pending;
-    if (!plan_folder_read(invocation->plans_dir, session->arena, &plans, err) ||
-        !find_pending(session, &plans, &pending, err)) {
+    struct applying applying = {.done = 0};
+    struct pending *pending = &applying.pending;
+    if (!plan_folder_read(invocation->plans_dir, session->arena, &applying.plans, err) ||
+        !find_pending(session, &applying.plans, pending, err)) {
         return false;
     }
     if (invocation_flag(invocation, "sweep")) {
-        return sweep(session, &plans, &pending.plans, err);
+        return sweep(session, &applying.plans, &pending->plans, err);
     }
     if (invocation_flag(invocation, "dry-run")) {
-        return dry_run(session, &pending.plans, pending.stages, err);
+        return dry_run(session, &pending->plans, pending->stages, err);
     }
-    return apply_all(session, &plans, &pending, err);
+    return apply_all(session, &applying, err);
 }
 
 static bool check_options(const struct invocation *invocation, struct error *err)
@@ -236,6 +277,8 @@ const struct command command_apply = {
         "another, joins the run: each takes parts of the table, and the last to be there "
         "finishes.\n"
         "--max-item-errors is of the run, where all of them are given it.\n"
+        "One that is not heard of for 15 seconds is taken for dead: the others read what it had,\n"
+        "and if it comes back, it joins anew.\n"
         "\n"
         "With --dry-run the table is only read. Exit 4: changes are pending; 3: there are\n"
         "problems; 0: nothing to do.\n"

@@ -1,6 +1,7 @@
 #include "migrate/runner_member.h"
 
 #include "migrate/ledger_checkpoint.h"
+#include "migrate/report.h"
 #include "migrate/runner.h"
 #include "migrate/runner_compile.h"
 
@@ -100,13 +101,15 @@ static bool is_any_free(const struct membership *membership, const struct ledger
     return true;
 }
 
-/* A pass that was ended under our hands is none of ours any more, if only we live. */
+/* A pass that was ended under our hands is none of ours any more, nor a segment that another took,
+ * if only we live. */
 static bool forgive(const struct runner_session *session, struct error *err)
 {
     struct error lost = {0};
     if (err->code != ERROR_BUSY || !store_flush(session->store, &lost)) {
         return false;
     }
+    report_message(session->invocation, "%s; this process goes on with what is free", err->text);
     *err = lost;
     return true;
 }
@@ -188,7 +191,7 @@ bool runner_member_run(struct runner_session *session, const struct plan_list *p
         .session = session, .plans = plans, .arena = arena_new(), .rest_ms = LOOK_MS};
     bool over = false;
     bool ok = true;
-    if (!session->invocation->quiet) {
+    if (!session->invocation->quiet && session->leader.len > 0) {
         (void)fprintf(session->invocation->messages, "joining the run of %.*s\n",
                       STR_ARG(session->leader));
     }

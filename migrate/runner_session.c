@@ -1,10 +1,12 @@
 #include "migrate/runner_session.h"
 
 #include "migrate/import_state.h"
+#include "migrate/report.h"
 #include "migrate/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -90,6 +92,23 @@ static bool take_lease(struct runner_session *session, struct error *err)
     }
     session->leads = store_lease_take(session->store, ledger_who(session->arena).ptr, err);
     return session->leads;
+}
+
+bool runner_session_give_up(struct runner_session *session, const struct error *why)
+{
+    struct store *store = session->store;
+    struct error lost;
+    bool shares = session->shares && store_is_shared(store) && store_self(store).len > 0;
+    if (!shares || runner_session_stopped(session) ||
+        (why->code != ERROR_BUSY && store_flush(store, &lost))) {
+        return false;
+    }
+    report_message(session->invocation, "%.*s; this process joins the run anew",
+                   (int)strcspn(why->text, "\n"), why->text);
+    store_lease_release(store);
+    session->leads = false;
+    session->leader = STR("");
+    return true;
 }
 
 bool runner_session_read(struct runner_session *session, struct error *err)

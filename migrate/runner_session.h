@@ -62,6 +62,11 @@ void runner_session_close(struct runner_session *session);
 MUST_CHECK bool runner_session_join(struct runner_session *session, struct arena *arena,
                                     struct error *err);
 
+/* Of a run that ended with `why`: true where all that went wrong is that this process was taken for
+ * dead by those it shares the run with, or a record of its own was taken from it. That is said, and
+ * what is left of its part given up: runner_session_join() makes it a new member. */
+MUST_CHECK bool runner_session_give_up(struct runner_session *session, const struct error *why);
+
 /* Describes the table and reads the ledger again. */
 MUST_CHECK bool runner_session_read(struct runner_session *session, struct error *err);
 

@@ -25,6 +25,13 @@ bool answer_flow(const struct ddb_asking *asking, const struct ddb_flow *flow, s
     return tell_lost(asking, ok, err);
 }
 
+bool answer_pause(const struct ddb_asking *asking, const struct ddb_unprocessed *what,
+                  struct error *err)
+{
+    bool ok = ddb_pause(asking->client, what, err);
+    return tell_lost(asking, ok, err);
+}
+
 bool answer_parse(const struct ddb_request *request, struct arena *arena, const struct json **out,
                   struct error *err)
 {

@@ -115,6 +115,7 @@ static bool run(struct ddb_store *store, const struct value *items, size_t count
                         .arena = arena_new(),
                         .scratch = arena_new(),
                         .left_count = count};
+    struct ddb_asking asking = ddb_asking_of(store, bulk.scratch);
     bulk.left = arena_alloc(bulk.arena, (count + 1) * sizeof *bulk.left);
     for (size_t i = 0; i < count; i++) {
         bulk.left[i] = items[i];
@@ -125,9 +126,9 @@ static bool run(struct ddb_store *store, const struct value *items, size_t count
         ok = run_round(&bulk, err);
         stalled = bulk.left_count == before ? stalled + 1 : 1;
         if (ok && bulk.left_count > 0) {
-            ok = ddb_pause(store->client,
-                           &(struct ddb_unprocessed){"BatchWriteItem", bulk.left_count, stalled},
-                           err);
+            ok = answer_pause(&asking,
+                              &(struct ddb_unprocessed){"BatchWriteItem", bulk.left_count, stalled},
+                              err);
         }
         arena_reset(bulk.scratch);
     }

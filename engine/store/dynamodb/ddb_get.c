@@ -255,8 +255,8 @@ static bool run_rounds(struct getting *getting, struct error *err)
         ok = run_round(getting, keys, &again, err);
         stalled = again == keys ? stalled + 1 : 1;
         if (ok && again > 0 && !is_full(getting)) {
-            ok = ddb_pause(getting->round.client,
-                           &(struct ddb_unprocessed){"BatchGetItem", again, stalled}, err);
+            ok = answer_pause(&getting->round,
+                              &(struct ddb_unprocessed){"BatchGetItem", again, stalled}, err);
         }
         arena_reset(getting->round.arena);
     }

@@ -130,9 +130,11 @@ static inline struct ddb_asking ddb_asking_of(const struct ddb_store *store, str
 /* ddb_calls(), but a run that lost its lease is told so: its requests are stopped. ERROR_BUSY. */
 MUST_CHECK bool answer_calls(const struct ddb_asking *asking, struct ddb_request *requests,
                              size_t count, struct error *err);
-/* ddb_flow_run(), likewise. */
+/* ddb_flow_run() and ddb_pause(), likewise. */
 MUST_CHECK bool answer_flow(const struct ddb_asking *asking, const struct ddb_flow *flow,
                             struct error *err);
+MUST_CHECK bool answer_pause(const struct ddb_asking *asking, const struct ddb_unprocessed *what,
+                             struct error *err);
 
 /* The reply as a tree. ERROR_STORE. */
 MUST_CHECK bool answer_parse(const struct ddb_request *request, struct arena *arena,

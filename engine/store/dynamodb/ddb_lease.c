@@ -21,7 +21,7 @@ struct ddb_lease {
     struct lease_record seen; /* the lease of another, since seen_ms */
     uint64_t seen_ms;
     struct member_watch *watch;
-    atomic_uint_fast64_t deadline_ms; /* on this host's monotonic clock */
+    atomic_uint_fast64_t deadline_ms; /* as lease_now_ms() */
     atomic_bool lost;
     struct ticker *heart;
     struct lease_record records[RECORDS_MAX]; /* that it keeps alive; they only become more */
@@ -31,7 +31,7 @@ struct ddb_lease {
 uint64_t lease_now_ms(void)
 {
     struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -374,6 +374,7 @@ void ddb_lease_release(struct store *base)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_lease *lease = store->lease;
+    undo_close(store); /* its file bears the id of the member */
     if (lease == NULL) {
         return;
     }

@@ -22,6 +22,7 @@ struct ddb_store;
  */
 enum { BEAT_MS = 2000, LIVE_MS = 10000, WATCH_MS = 15000, LOOK_MS = 250 };
 
+/* On this host's clock, which goes on while the host sleeps. */
 uint64_t lease_now_ms(void);
 
 struct lease_record {
@@ -36,7 +37,7 @@ struct lease_record {
 struct str lease_holder_self(struct arena *arena);
 
 /* True where the holder was a process of this host that runs no more. Of another host nothing can
- * be known. */
+ * be known, nor of another user's process where such are hidden. */
 bool lease_holder_is_dead(struct str holder);
 
 /* The record of that name; all else zero where there is none. */

@@ -48,7 +48,6 @@ static void ddb_close(struct store *base)
 {
     struct ddb_store *store = ddb_of(base);
     bulk_load_free(store->load);
-    undo_close(store);
     ddb_lease_release(base);
     ddb_client_close(store->client);
     ddb_account_close(store->account);
