@@ -7,6 +7,8 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
 import test_api_intents  # noqa: E402
+import test_api_share  # noqa: E402
+import test_api_share_lost  # noqa: E402
 import test_api_store_moto  # noqa: E402
 
 
@@ -15,6 +17,14 @@ class Dynoxide(test_api_store_moto.Moto):
 
 
 class DynoxideIntents(test_api_intents.Intents):
+    kind = "dynoxide"
+
+
+class DynoxideShare(test_api_share.Share):
+    kind = "dynoxide"
+
+
+class DynoxideLost(test_api_share_lost.Lost):
     kind = "dynoxide"
 
 

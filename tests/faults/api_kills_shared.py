@@ -2,7 +2,7 @@
 """Two processes share each run of a table on a server, and are killed, one or both, as a random write of theirs is about to
 reach it. In the end the table is what an undisturbed run makes of it, and a rollback takes all of it back.
 
-    REFOLD=build/release/refold python3 tests/faults/api_kills_shared.py [--kills N] [--seed N]
+    REFOLD=build/release/refold python3 tests/faults/api_kills_shared.py [--kills N] [--seed N] [--only SERVER]
 """
 import argparse
 import os
@@ -21,8 +21,7 @@ import ddb_servers  # noqa: E402
 import refold  # noqa: E402
 from api_kills import PLANS, Scene, difference  # noqa: E402
 
-KIND = "dynalite"
-WRITES_MOST = 120  # of one process in one plan, about
+WRITES_MOST = {"dynalite": 120, "dynoxide": 60}  # of one process in one plan, about
 TRIES_MOST = 6
 KILLED = -9
 
@@ -59,7 +58,7 @@ def apply(server, name, words, rng):
     """Two at a time until one comes to its end; returns how many were killed."""
     kills = 0
     for tries in range(TRIES_MOST + 1):
-        numbers = [rng.randrange(WRITES_MOST) if tries < TRIES_MOST else 0 for _ in range(2)]
+        numbers = [rng.randrange(WRITES_MOST[server.kind]) if tries < TRIES_MOST else 0 for _ in range(2)]
         victims = [Victim(server, name, [*words, "--workers", str(rng.choice((1, 2, 5)))], number) for number in numbers]
         ends = [victim.end() for victim in victims]
         kills += ends.count(KILLED)
@@ -81,18 +80,12 @@ def play(server, scene, rng, name, expected):
     return kills
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--kills", type=int, default=30)
-    options.add_argument("--seed", type=int, default=int(time.time()))
-    given = options.parse_args()
-    os.environ.update(ddb_servers.ENVIRONMENT)
-    print(f"--seed {given.seed}")
-    rng = random.Random(given.seed)
+def run_server(kind, given):
     folder = tempfile.mkdtemp(prefix="refold-api-kills-shared-")
-    kills, rounds = 0, 0
-    with ddb_servers.Server(KIND) as server:
-        scene = Scene(folder, KIND, server, None)
+    rng = random.Random(given.seed)
+    begun, kills, rounds = time.monotonic(), 0, 0
+    with ddb_servers.Server(kind) as server:
+        scene = Scene(folder, kind, server, None)
         expected = []
         for words in scene.commands("Calm"):
             refold.run(*words)
@@ -101,7 +94,21 @@ def main():
             rounds += 1
             kills += play(server, scene, rng, f"Killed{rounds}", expected)
     shutil.rmtree(folder)
-    print(f"{kills} kills of two in {rounds} rounds of {len(PLANS[KIND])} plans: nothing lost, nothing done twice", flush=True)
+    print(f"{kind}: {kills} kills of two in {rounds} rounds of {len(PLANS[kind])} plans: nothing lost, nothing done twice "
+          f"({time.monotonic() - begun:.0f} s)", flush=True)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--kills", type=int, default=30, help="on each server")
+    options.add_argument("--seed", type=int, default=int(time.time()))
+    options.add_argument("--only", default="", help="part of a server's name")
+    given = options.parse_args()
+    os.environ.update(ddb_servers.ENVIRONMENT)
+    print(f"--seed {given.seed}", flush=True)
+    for kind in WRITES_MOST:
+        if given.only in kind:
+            run_server(kind, given)
 
 
 if __name__ == "__main__":
