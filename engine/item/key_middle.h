@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* Finds a value that is greater than `low` and less than `high`, both of one type: S, N or B. Of
- * texts and bytes the first that differ are taken for numbers.
- *   out  in the arena; a text is valid UTF-8
- * False where there is none, or none is found: no space between, characters beyond ASCII. */
+/* Finds a value that is greater than `low` and less than `high`, both of one type: S, N or B. The
+ * characters of texts, or bytes, from the first that differ are taken for digits.
+ *   out  in the arena; a text is valid UTF-8; no longer than a sort key may be
+ * False where there is none; of numbers, also where none of 38 digits is half way. */
 bool key_middle(struct value low, struct value high, struct arena *arena, struct value *out);
 
 #endif

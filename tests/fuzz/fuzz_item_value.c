@@ -1,3 +1,4 @@
+#include "tests/rules/item_key_middle.h"
 #include "tests/rules/item_number.h"
 #include "tests/rules/item_value.h"
 #include "tests/support/property.h"
@@ -20,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rule_number_encoding_keeps_order,
         rule_number_parses_any_text_or_refuses,
         rule_number_arithmetic_obeys_its_laws,
+        rule_key_middle_lies_between_or_none_does,
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         struct draw draw = {data, size};

@@ -303,10 +303,10 @@ class Share(Sharing, unittest.TestCase):
             refold.run("apply", proxy.table(name), "--plans", plans, *self.state)
         self.assertIn({"Id": {"N": "1"}, "Seen": {"BOOL": True}}, self.server.items(name))
 
-    def load_hot(self, count):
+    def load_hot(self, count, name=lambda i: f"ORDER#{i:06d}"):
         """Most items are of one collection."""
         rows = os.path.join(self.folder, "hot.jsonl")
-        hot = (item("HOT", f"ORDER#{i:06d}", Status="open", OrderDate="2026-01-01", Total=f"{i}.5") for i in range(count))
+        hot = (item("HOT", name(i), Status="open", OrderDate="2026-01-01", Total=f"{i}.5") for i in range(count))
         with open(rows, "w", encoding="utf-8") as out:
             out.writelines(json.dumps({"Item": one}) + "\n" for one in hot)
         for table in (self.table, self.embedded):
@@ -324,6 +324,15 @@ class Share(Sharing, unittest.TestCase):
         self.assert_as_embedded()
         records = [one["SK"]["S"] for one in self.server.items(self.name) if one["PK"]["S"].startswith("__refold#")]
         self.assertEqual([name for name in records if "checkpoint" in name], [])
+
+    def test_a_collection_is_divided_between_characters_of_any_width(self):
+        self.load_hot(300, lambda i: "名" + chr(0x4E00 + 7 * i))
+        with Process(self, "--workers", "3", "--segments", str(SEGMENTS)) as alone:
+            status, _, err = alone.end()
+        self.assertEqual(status, 0, err)
+        self.assertGreater(len(alone.ranges), 2)
+        self.assert_each_once(alone)
+        self.assert_as_embedded()
 
     def test_ranges_are_shared(self):
         self.load_hot(300)
