@@ -184,6 +184,14 @@ static bool look(struct membership *membership, bool *over, struct error *err)
                                            : take_part(membership, err);
 }
 
+static void say_joining(const struct runner_session *session)
+{
+    bool is_limited = session->limits.read.units > 0 || session->limits.write.units > 0;
+    (void)fprintf(session->invocation->messages, "joining the run of %.*s%s\n",
+                  STR_ARG(session->leader),
+                  is_limited ? "; --max-rcu and --max-wcu are of this process alone" : "");
+}
+
 bool runner_member_run(struct runner_session *session, const struct plan_list *plans,
                        struct error *err)
 {
@@ -192,8 +200,7 @@ bool runner_member_run(struct runner_session *session, const struct plan_list *p
     bool over = false;
     bool ok = true;
     if (!session->invocation->quiet && session->leader.len > 0) {
-        (void)fprintf(session->invocation->messages, "joining the run of %.*s\n",
-                      STR_ARG(session->leader));
+        say_joining(session);
     }
     while (ok && !over) {
         ok = look(&membership, &over, err);

@@ -153,7 +153,7 @@ class Share(Sharing, unittest.TestCase):
         go = threading.Event()
         with self.held(go) as first:
             self.wait(first.wrote)
-            with Process(self) as second:
+            with Process(self, "--segments", str(SEGMENTS), "--max-wcu", "5000") as second:
                 self.wait(second.wrote)
                 said, _ = refold.run("status", self.table, "--plans", self.plans)
                 self.assertIn(f"process {first.process.pid}\nand by", said)
@@ -163,6 +163,7 @@ class Share(Sharing, unittest.TestCase):
         self.assertEqual([end[0] for end in ends], [0, 0], ends)
         self.assertEqual(ends[0][1], ends[1][1])
         self.assertIn("joining the run of", ends[1][2])
+        self.assertIn("--max-wcu are of this process alone", ends[1][2])
         self.assertNotIn("joining", ends[0][2])
         self.assertGreater(len(second.saved), 0)
         self.assert_each_once(first, second)
