@@ -261,12 +261,16 @@ static void choose_plans_dir(struct reading *reading, const struct config *confi
 
 static bool missing_table(const struct reading *reading, struct error *err)
 {
-    static const char hint[] =
-        "a table is NAME.refold, file:PATH or a name in refold.json, which may have a default";
+    const char *forms = target_forms();
     if (reading->operand_count == 0) {
-        return error_set(err, ERROR_USAGE, "no TABLE is given\nhint: %s", hint);
+        return error_set(err, ERROR_USAGE,
+                         "no TABLE is given\nhint: a table is %s, or a name in refold.json; "
+                         "without one, refold.json's \"table\" is used",
+                         forms);
     }
-    return error_set(err, ERROR_USAGE, "'%s' is no table\nhint: %s", reading->operands[0], hint);
+    return error_set(err, ERROR_USAGE,
+                     "'%s' is no table\nhint: a table is %s, or a name in refold.json",
+                     reading->operands[0], forms);
 }
 
 /* The first operand is the TABLE if it looks like one or refold.json has the name. */

@@ -1,7 +1,7 @@
 #include "migrate/arguments.h"
 #include "migrate/commands.h"
 #include "migrate/man_page.h"
-#include "migrate/suggest.h"
+#include "migrate/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,9 +46,10 @@ static void print_list(FILE *out)
         (void)fprintf(out, "  %-*s  %s\n", NAME_COLUMN, commands[i]->name, commands[i]->summary);
     }
     print_shared_options(out);
-    (void)fputs("\nTABLE is NAME.refold, file:PATH, dynamodb:NAME or a name in refold.json.\n"
-                "refold help COMMAND explains one.\n",
-                out);
+    (void)fprintf(out,
+                  "\nTABLE is %s, or a name in refold.json.\n"
+                  "refold help COMMAND explains one.\n",
+                  target_forms());
 }
 
 static void print_command(const struct command *command, FILE *out)

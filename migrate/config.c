@@ -106,9 +106,8 @@ static bool read_targets(const cJSON *json, struct arena *arena, struct config *
             return false;
         }
         if (!target_is(target->target)) {
-            return error_set(err, ERROR_USAGE,
-                             "target '%s': '%s' is no table: expected NAME.refold or file:PATH",
-                             member->string, target->target);
+            return error_set(err, ERROR_USAGE, "target '%s': '%s' is no table: expected %s",
+                             member->string, target->target, target_forms());
         }
         target->name = arena_copy(arena, (struct str){member->string, strlen(member->string)}).ptr;
         count++;
@@ -128,8 +127,8 @@ static bool read_table(const cJSON *json, struct arena *arena, struct config *ou
     }
     const char *target = config_target(out, text);
     if (target == NULL && !target_is(text)) {
-        return error_set(err, ERROR_USAGE, "'table': '%s' is neither a target's name nor a table",
-                         text);
+        return error_set(err, ERROR_USAGE, "'table': '%s' is neither a target's name nor %s", text,
+                         target_forms());
     }
     out->table = target == NULL ? text : target;
     return true;

@@ -38,15 +38,18 @@ static const struct kind *target_kind(const char *target, const char **place)
     return NULL;
 }
 
+const char *target_forms(void)
+{
+    return "NAME.refold, file:PATH or dynamodb:TABLE?region=REGION";
+}
+
 bool target_open(const char *target, const struct store_options *options, struct store **out,
                  struct error *err)
 {
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
     if (kind == NULL) {
-        return error_set(err, ERROR_USAGE,
-                         "'%s' is no table: expected NAME.refold, file:PATH or dynamodb:TABLE",
-                         target);
+        return error_set(err, ERROR_USAGE, "'%s' is no table: expected %s", target, target_forms());
     }
     return kind->open(place, options, out, err);
 }

@@ -11,6 +11,9 @@
 MUST_CHECK bool target_open(const char *target, const struct store_options *options,
                             struct store **out, struct error *err);
 
+/* What a target may be, for messages: "NAME.refold, file:PATH or ...". */
+const char *target_forms(void);
+
 /* True if the text looks like a target: it has a known scheme or ends in ".refold". */
 bool target_is(const char *text);
 

@@ -199,6 +199,8 @@ static const struct {
     {"an option for a value", {"look", "a.refold", "--limit", "--all"}, false, "needs a value"},
     {"another format", {"look", "a.refold", "--format=xml"}, false, "found 'xml'"},
     {"no table", {"look"}, false, "no TABLE"},
+    {"a server's table in the hint", {"look"}, false, "dynamodb:TABLE?region=REGION, or a name"},
+    {"the default in the hint", {"look"}, false, "refold.json's \"table\" is used"},
     {"a word that is no table", {"look", "shop"}, false, "'shop' is no table"},
     {"too many words", {"look", "a.refold", "b", "c"}, false, "unexpected argument 'c'"},
     {"too many after the default", {"look", "b", "c"}, true, "unexpected argument 'c'"},
