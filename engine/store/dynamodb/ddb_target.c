@@ -51,16 +51,16 @@ static bool read_parameter(struct str text, struct parameter *parameters, struct
     }
     if (parameter->name == NULL) {
         return error_set(err, ERROR_USAGE,
-                         "dynamodb:: '%.*s' is no parameter: expected region, endpoint, profile, "
+                         "unknown parameter '%.*s': expected region, endpoint, profile, "
                          "control-table, max-rcu or max-wcu",
                          STR_ARG(name));
     }
     bool given = parameter->text != NULL ? parameter->text->len > 0 : parameter->limit->units > 0;
     if (given) {
-        return error_set(err, ERROR_USAGE, "dynamodb:: '%s' stands twice", parameter->name);
+        return error_set(err, ERROR_USAGE, "'%s' is given twice", parameter->name);
     }
     if (value.len == 0) {
-        return error_set(err, ERROR_USAGE, "dynamodb:: '%s' has no value", parameter->name);
+        return error_set(err, ERROR_USAGE, "'%s' needs a value", parameter->name);
     }
     if (parameter->text != NULL) {
         *parameter->text = arena_copy(arena, value);
@@ -86,13 +86,14 @@ bool ddb_target_parse(const char *place, struct arena *arena, struct ddb_target 
     target.table = arena_copy(arena, cut(&rest, '?'));
     if (!is_table(target.table)) {
         return error_set(err, ERROR_USAGE,
-                         "dynamodb:: '%.*s' is no name of a table\n"
+                         "dynamodb:TABLE: '%.*s' is no table name: 3 to 255 of a-z A-Z 0-9 _ - ., "
+                         "or an ARN\n"
                          "hint: dynamodb:TABLE?region=eu-west-1&endpoint=http://127.0.0.1:8000",
                          STR_ARG(target.table));
     }
     while (rest.len > 0) {
         if (!read_parameter(cut(&rest, '&'), parameters, arena, err)) {
-            return false;
+            return error_wrap(err, "dynamodb:%.*s", STR_ARG(target.table));
         }
     }
     if (target.control_table.len == 0) {
