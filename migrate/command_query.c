@@ -85,7 +85,10 @@ static bool read_wanted(const struct invocation *invocation, struct wanted *out,
         return false;
     }
     if (out->where != NULL && !expr_is_condition(out->where)) {
-        return error_set(err, ERROR_USAGE, "--where is no condition");
+        return error_set(
+            err, ERROR_USAGE,
+            "--where is no condition\n"
+            "hint: a condition is true or false; for a BOOL attribute write Paid = true");
     }
     parse_select(invocation, out);
     return true;
@@ -221,21 +224,20 @@ static bool print_found(struct invocation *invocation, const struct wanted *want
 
 /* ---------------------------------------------------------------- the query */
 
-static bool find_keys(const struct table_desc *table, const char *index,
+/* Empty: the table itself. */
+static struct str wanted_index(const struct invocation *invocation)
+{
+    const char *index = invocation_text(invocation, "index");
+    return index == NULL ? STR("") : (struct str){index, strlen(index)};
+}
+
+static bool find_keys(const struct table_desc *table, struct str index,
                       const struct key_schema **out, struct error *err)
 {
-    if (index == NULL) {
-        *out = &table->keys;
-        return true;
-    }
-    for (size_t i = 0; i < table->index_count; i++) {
-        if (str_equal(table->indexes[i].name, (struct str){index, strlen(index)})) {
-            *out = &table->indexes[i].keys;
-            return true;
-        }
-    }
-    return error_set(err, ERROR_USAGE, "the table has no index '%s'\nhint: refold show lists them",
-                     index);
+    *out = key_condition_keys(table, index);
+    return *out != NULL ||
+           error_set(err, ERROR_USAGE,
+                     "the table has no index '%.*s'\nhint: refold show lists them", STR_ARG(index));
 }
 
 /* The text with {shard} replaced by the number. */
@@ -254,11 +256,10 @@ static struct str condition_of_shard(const char *text, uint64_t shard, struct ar
 }
 
 /* One query for each shard; without --shards there is one. */
-static bool make_queries(const struct invocation *invocation, const struct key_schema *keys,
+static bool make_queries(const struct invocation *invocation, const struct table_desc *table,
                          struct query **out, size_t *count, struct error *err)
 {
     const char *text = invocation->operands[0];
-    const char *index = invocation_text(invocation, "index");
     uint64_t shards = 1;
     if (!invocation_number(invocation, "shards", (struct number_range){1, SHARDS_MAX}, &shards,
                            err)) {
@@ -270,10 +271,10 @@ static bool make_queries(const struct invocation *invocation, const struct key_s
     }
     struct query *queries = arena_zero(invocation->arena, shards * sizeof *queries);
     for (size_t i = 0; i < shards; i++) {
-        queries[i].index = index == NULL ? STR("") : (struct str){index, strlen(index)};
+        queries[i].index = wanted_index(invocation);
         queries[i].descending = invocation_flag(invocation, "descending");
         struct str condition = condition_of_shard(text, i, invocation->arena);
-        if (!key_condition_parse(condition, keys, invocation->arena, &queries[i], err)) {
+        if (!key_condition_parse(condition, table, invocation->arena, &queries[i], err)) {
             return false;
         }
     }
@@ -291,9 +292,9 @@ static bool run_query(struct invocation *invocation, struct store *store,
     struct query *queries = NULL;
     size_t count = 0;
     if (!store_describe(store, invocation->arena, &table, err) ||
-        !find_keys(&table, invocation_text(invocation, "index"), &keys, err) ||
+        !find_keys(&table, wanted_index(invocation), &keys, err) ||
         !read_wanted(invocation, &wanted, err) ||
-        !make_queries(invocation, keys, &queries, &count, err)) {
+        !make_queries(invocation, &table, &queries, &count, err)) {
         return false;
     }
     struct query_merge *merge = query_merge_open(reader, keys, queries, count);

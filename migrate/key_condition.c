@@ -2,6 +2,7 @@
 
 #include "engine/expr/expr.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,14 +32,6 @@ static const struct {
     {STR_INIT(">="), GREATER_OR_EQUAL, LESS_OR_EQUAL},
 };
 
-static bool wrong_clause(const struct expr *expr, struct arena *arena, struct error *err)
-{
-    return error_set(err, ERROR_USAGE,
-                     "'%.*s' is no condition on a key\nhint: a key attribute, one of = < <= > >= "
-                     "BETWEEN begins_with, and a constant; other conditions go into --where",
-                     STR_ARG(expr_print(expr, arena)));
-}
-
 /* True if the expression is an attribute's name and nothing else. */
 static bool is_name(const struct expr *expr, struct str *name)
 {
@@ -54,6 +47,26 @@ static bool is_constant(const struct expr *expr, struct arena *arena, struct val
 {
     *out = expr_constant(expr, arena);
     return !value_is_missing(*out);
+}
+
+/* Whoever forgets the quotes means a text. */
+static bool hint_at_quotes(struct str name, struct error *err)
+{
+    return error_hint(err, "texts stand in single quotes: %.*s = 'CUSTOMER#1'", STR_ARG(name));
+}
+
+static bool wrong_clause(const struct expr *expr, struct arena *arena, struct error *err)
+{
+    struct str name;
+    struct value value;
+    (void)error_set(err, ERROR_USAGE, "'%.*s' is no condition on a key",
+                    STR_ARG(expr_print(expr, arena)));
+    if (expr_kind(expr) == EXPR_COMPARE && is_name(expr_argument(expr, 0), &name) &&
+        !is_constant(expr_argument(expr, 1), arena, &value)) {
+        return hint_at_quotes(name, err);
+    }
+    return error_hint(err, "a key attribute, one of = < <= > >= BETWEEN begins_with, and a "
+                           "constant; other conditions go into --where");
 }
 
 static bool read_comparison(const struct expr *expr, struct arena *arena, struct clause *out)
@@ -138,7 +151,8 @@ static bool take_partition(const struct clause *clauses, size_t count,
         const struct key_attribute *attribute = &keys->partition[i];
         const struct clause *clause = find_clause(clauses, count, attribute->name);
         if (clause == NULL || clause->relation != EQUAL) {
-            return error_set(err, ERROR_USAGE, "expected %.*s = VALUE for the partition key",
+            return error_set(err, ERROR_USAGE,
+                             "expected %.*s = VALUE: a query needs one whole partition key",
                              STR_ARG(attribute->name));
         }
         if (!check_clause(attribute, clause, err)) {
@@ -200,15 +214,49 @@ static bool take_sort(const struct clause *clauses, size_t count, const struct k
     return true;
 }
 
+const struct key_schema *key_condition_keys(const struct table_desc *table, struct str index)
+{
+    if (index.len == 0) {
+        return &table->keys;
+    }
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (str_equal(table->indexes[i].name, index)) {
+            return &table->indexes[i].keys;
+        }
+    }
+    return NULL;
+}
+
+/* The name may be a key attribute elsewhere: of another index, or of the table. */
+static bool refuse_name(struct str name, const struct table_desc *table, struct error *err)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct str index = table->indexes[i].name;
+        if (key_schema_find(&table->indexes[i].keys, name) != NULL) {
+            return error_set(err, ERROR_USAGE,
+                             "%.*s is a key attribute of index %.*s\nhint: add --index %.*s; "
+                             "conditions besides those on its key go into --where",
+                             STR_ARG(name), STR_ARG(index), STR_ARG(index));
+        }
+    }
+    if (key_schema_find(&table->keys, name) != NULL) {
+        return error_set(err, ERROR_USAGE,
+                         "%.*s is a key attribute of the table, not of the index\n"
+                         "hint: leave out --index, or put the condition into --where",
+                         STR_ARG(name));
+    }
+    return error_set(err, ERROR_USAGE,
+                     "%.*s is no key attribute\nhint: conditions on other attributes go into "
+                     "--where",
+                     STR_ARG(name));
+}
+
 static bool check_names(const struct clause *clauses, size_t count, const struct key_schema *keys,
-                        struct error *err)
+                        const struct table_desc *table, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
         if (key_schema_find(keys, clauses[i].name) == NULL) {
-            return error_set(err, ERROR_USAGE,
-                             "%.*s is no key attribute\nhint: conditions on other attributes go "
-                             "into --where",
-                             STR_ARG(clauses[i].name));
+            return refuse_name(clauses[i].name, table, err);
         }
         if (find_clause(clauses, i, clauses[i].name) != NULL) {
             return error_set(err, ERROR_USAGE, "%.*s has more than one condition",
@@ -218,14 +266,17 @@ static bool check_names(const struct clause *clauses, size_t count, const struct
     return true;
 }
 
-bool key_condition_parse(struct str text, const struct key_schema *keys, struct arena *arena,
+bool key_condition_parse(struct str text, const struct table_desc *table, struct arena *arena,
                          struct query *out, struct error *err)
 {
     struct expr_parsed parsed = {0};
     const struct expr *parts[CONJUNCTS_MAX];
     struct clause clauses[CONJUNCTS_MAX] = {0};
+    const struct key_schema *keys = key_condition_keys(table, out->index);
+    assert(keys != NULL);
     if (!expr_parse(text, NULL, arena, &parsed, err)) {
-        return error_wrap(err, "key condition, column %zu", parsed.fault + 1);
+        (void)error_wrap(err, "key condition, column %zu", parsed.fault + 1);
+        return !str_has(text, '\'') && hint_at_quotes(keys->partition[0].name, err);
     }
     size_t count = expr_conjuncts(parsed.expr, parts, CONJUNCTS_MAX);
     if (count > CONJUNCTS_MAX) {
@@ -237,7 +288,7 @@ bool key_condition_parse(struct str text, const struct key_schema *keys, struct 
         }
     }
     struct query query = *out;
-    if (!check_names(clauses, count, keys, err) ||
+    if (!check_names(clauses, count, keys, table, err) ||
         !take_partition(clauses, count, keys, &query, err) ||
         !take_sort(clauses, count, keys, &query, err)) {
         return false;

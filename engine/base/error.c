@@ -32,6 +32,22 @@ bool(error_wrap)(struct error *err, const char *format, ...)
     return false;
 }
 
+bool(error_hint)(struct error *err, const char *format, ...)
+{
+    static const char mark[] = "\nhint: ";
+    size_t len = strlen(err->text);
+    if (strstr(err->text, mark) != NULL || len + sizeof mark > sizeof err->text) {
+        return false;
+    }
+    memcpy(err->text + len, mark, sizeof mark);
+    len += sizeof mark - 1;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(err->text + len, sizeof err->text - len, format, args);
+    va_end(args);
+    return false;
+}
+
 static const struct {
     int exit_status;
     bool retry;

@@ -53,6 +53,10 @@ struct error {
 bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 bool error_wrap(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Gives an error that line, for who knows more of what to do than the callee. One that has a hint
+ * keeps it. Returns false. */
+bool error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
 /* Analyzers do not look into error.c: here they see that the result is false. */
 static inline bool error_is_set(bool always_false)
 {
@@ -61,6 +65,7 @@ static inline bool error_is_set(bool always_false)
 }
 #define error_set(...)  error_is_set((error_set)(__VA_ARGS__))
 #define error_wrap(...) error_is_set((error_wrap)(__VA_ARGS__))
+#define error_hint(...) error_is_set((error_hint)(__VA_ARGS__))
 
 /* The exit status that belongs to a code, and whether the same call may succeed later. */
 int error_exit_status(enum error_code code);

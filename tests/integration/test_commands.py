@@ -109,7 +109,7 @@ class Commands(unittest.TestCase):
     def test_query_says_what_is_wrong_with_it(self):
         for arguments, message in [
                 (["Total = 1"], "Total is no key attribute"), (["PK = 1"], "PK is of type S, not N"), (["PK ="], "column 5"),
-                (["PK = 'a'", "--index", "X"], "no index 'X'"), (["PK = 'a'", "--where", "Total"], "--where"),
+                (["PK = 'a'", "--index", "X"], "no index 'X'"), (["PK = 'a'", "--where", "Total"], "write Paid = true"),
                 (["PK = 'a'", "--limit", "0"], "--limit"), (["PK = 'a'", "--shards", "2"], "{shard}"),
                 (["PK = '{shard}'"], "--shards"), ([], "argument is missing")]:
             with self.subTest(arguments):
@@ -129,7 +129,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(out, "PK        SK   Shard\nEVENTS#1  004      1\nEVENTS#1  009      1\nEVENTS#1  014      1\nEVENTS#1  019      1\n")
         out, _ = refold.run("show", self.table, "EVENTS#1", "--format", "json")
         self.assertEqual(len(out.splitlines()), 4)
-        self.assertEqual(refold.run("show", self.table, "nobody"), ("", ""))
+        self.assertEqual(refold.run("show", self.table, "nobody"), ("", "no item has PK = 'nobody'\n"))
 
     def test_show_describes_the_table(self):
         out, _ = refold.run("show", self.table)

@@ -86,8 +86,9 @@ START_TEST(key_condition_parse_reads_what_is_right)
     struct arena *arena = arena_new();
     struct query query = {0};
     struct error err = {0};
-    bool ok = key_condition_parse((struct str){good[_i].text, strlen(good[_i].text)}, good[_i].keys,
-                                  arena, &query, &err);
+    struct table_desc desc = {.keys = *good[_i].keys};
+    bool ok = key_condition_parse((struct str){good[_i].text, strlen(good[_i].text)}, &desc, arena,
+                                  &query, &err);
     ck_assert_msg(ok, "%s: %s", good[_i].text, err.text);
     struct str text = describe(&query, good[_i].keys, arena);
     ck_assert_msg(strcmp(text.ptr, good[_i].query) == 0, "%s: %s", good[_i].text, text.ptr);
@@ -102,7 +103,10 @@ static const struct {
     const char *message;
 } bad[] = {
     {"PK = ", &table, ERROR_PLAN, "key condition, column 6"},
-    {"SK = 'B'", &table, ERROR_USAGE, "expected PK = VALUE"},
+    {"PK = CUSTOMER#1", &table, ERROR_PLAN, "single quotes: PK = 'CUSTOMER#1'"},
+    {"PK = CUSTOMER", &table, ERROR_USAGE, "single quotes: PK = 'CUSTOMER#1'"},
+    {"PK = \"CUSTOMER\"", &table, ERROR_USAGE, "single quotes: PK = 'CUSTOMER#1'"},
+    {"SK = 'B'", &table, ERROR_USAGE, "expected PK = VALUE: a query needs one whole"},
     {"PK > 'A'", &table, ERROR_USAGE, "expected PK = VALUE"},
     {"begins_with(PK, 'A')", &table, ERROR_USAGE, "expected PK = VALUE"},
     {"PK = 1", &table, ERROR_USAGE, "PK is of type S, not N"},
@@ -130,18 +134,56 @@ static const struct {
      &table, ERROR_USAGE, "too many parts"},
 };
 
-START_TEST(key_condition_parse_refuses_what_is_wrong)
+static void refuses(const char *text, const struct table_desc *desc, struct str index,
+                    enum error_code code, const char *message)
 {
     struct arena *arena = arena_new();
-    struct query query = {.sort_equal_count = 99};
+    struct query query = {.index = index, .sort_equal_count = 99};
     struct error err = {0};
-    bool ok = key_condition_parse((struct str){bad[_i].text, strlen(bad[_i].text)}, bad[_i].keys,
-                                  arena, &query, &err);
-    ck_assert_msg(!ok, "%s", bad[_i].text);
-    ck_assert_msg(err.code == bad[_i].code, "%s: %s", bad[_i].text, err.text);
-    ck_assert_msg(strstr(err.text, bad[_i].message) != NULL, "%s: %s", bad[_i].text, err.text);
+    bool ok = key_condition_parse((struct str){text, strlen(text)}, desc, arena, &query, &err);
+    ck_assert_msg(!ok, "%s", text);
+    ck_assert_msg(err.code == code, "%s: %s", text, err.text);
+    ck_assert_msg(strstr(err.text, message) != NULL, "%s: %s", text, err.text);
     ck_assert_uint_eq(query.sort_equal_count, 99);
     arena_free(arena);
+}
+
+START_TEST(key_condition_parse_refuses_what_is_wrong)
+{
+    struct table_desc desc = {.keys = *bad[_i].keys};
+    refuses(bad[_i].text, &desc, STR(""), bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+static const struct index_desc indexes[] = {
+    {.name = STR_INIT("GSI1"),
+     .keys = {.partition = {{STR_INIT("GSI1PK"), VALUE_S}},
+              .partition_count = 1,
+              .sort = {{STR_INIT("Status"), VALUE_S}},
+              .sort_count = 1}},
+    {.name = STR_INIT("GSI2"),
+     .keys = {.partition = {{STR_INIT("GSI2PK"), VALUE_S}}, .partition_count = 1}},
+};
+
+static const struct {
+    const char *text;
+    const char *index;
+    const char *message;
+} elsewhere[] = {
+    {"GSI1PK = 'A'", "", "GSI1PK is a key attribute of index GSI1\nhint: add --index GSI1"},
+    {"PK = 'A' AND Status = 'open'", "", "Status is a key attribute of index GSI1"},
+    {"GSI2PK = 'A'", "GSI1", "GSI2PK is a key attribute of index GSI2"},
+    {"PK = 'A'", "GSI1", "PK is a key attribute of the table, not of the index\nhint: leave out"},
+    {"Name = 'A'", "GSI1", "Name is no key attribute"},
+    {"Status = 'A'", "GSI1", "expected GSI1PK = VALUE: a query needs one whole partition key"},
+    {"GSI1PK = open", "GSI1", "texts stand in single quotes: GSI1PK = 'CUSTOMER#1'"},
+};
+
+START_TEST(key_condition_parse_says_where_the_attribute_is_a_key)
+{
+    struct table_desc desc = {.keys = table, .indexes = indexes, .index_count = ROWS(indexes)};
+    struct str index = {elsewhere[_i].index, strlen(elsewhere[_i].index)};
+    refuses(elsewhere[_i].text, &desc, index, ERROR_USAGE, elsewhere[_i].message);
 }
 END_TEST
 
@@ -150,6 +192,8 @@ int main(void)
     TCase *parsing = tcase_create("parse");
     tcase_add_loop_test(parsing, key_condition_parse_reads_what_is_right, 0, ROWS(good));
     tcase_add_loop_test(parsing, key_condition_parse_refuses_what_is_wrong, 0, ROWS(bad));
+    tcase_add_loop_test(parsing, key_condition_parse_says_where_the_attribute_is_a_key, 0,
+                        ROWS(elsewhere));
     Suite *suite = suite_create("migrate/key_condition");
     suite_add_tcase(suite, parsing);
     return suite_run(suite);

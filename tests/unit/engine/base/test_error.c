@@ -16,6 +16,18 @@ START_TEST(error_wrap_puts_the_context_first)
 }
 END_TEST
 
+START_TEST(error_hint_is_the_first_that_was_given)
+{
+    struct error err = {0};
+    (void)error_set(&err, ERROR_USAGE, "no folder %s", "plans");
+    ck_assert(!error_hint(&err, "make %s", "one"));
+    ck_assert(!error_hint(&err, "give up"));
+    (void)error_wrap(&err, "check");
+    ck_assert_str_eq(err.text, "check: no folder plans\nhint: make one");
+    ck_assert_int_eq(err.code, ERROR_USAGE);
+}
+END_TEST
+
 START_TEST(error_text_is_cut_to_fit)
 {
     char longer[3000];
@@ -28,6 +40,8 @@ START_TEST(error_text_is_cut_to_fit)
     ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
     ck_assert_int_eq(strncmp(err.text, "outer: xxx", 10), 0);
     (void)error_wrap(&err, "%s", longer);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    (void)error_hint(&err, "there is no room for one");
     ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
 }
 END_TEST
@@ -53,6 +67,7 @@ int main(void)
 {
     TCase *error = tcase_create("error");
     tcase_add_test(error, error_wrap_puts_the_context_first);
+    tcase_add_test(error, error_hint_is_the_first_that_was_given);
     tcase_add_test(error, error_text_is_cut_to_fit);
     tcase_add_loop_test(error, error_codes_have_the_documented_exit_status, 0, ROWS(codes));
     Suite *suite = suite_create("engine/base/error");
