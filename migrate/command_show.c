@@ -42,8 +42,9 @@ static bool read_partition_key(const struct key_attribute *attribute, const char
     return true;
 }
 
+/* *count: of items that were printed. */
 static bool print_items(struct invocation *invocation, struct query_merge *merge,
-                        struct item_printer *printer, struct error *err)
+                        struct item_printer *printer, uint64_t *count, struct error *err)
 {
     struct value item;
     while (query_merge_next(merge, &item, err)) {
@@ -51,6 +52,7 @@ static bool print_items(struct invocation *invocation, struct query_merge *merge
             return true;
         }
         item_printer_add(printer, item);
+        (*count)++;
         if (atomic_load(invocation->stop)) {
             return error_set(err, ERROR_STOPPED, "interrupted");
         }
@@ -61,19 +63,33 @@ static bool print_items(struct invocation *invocation, struct query_merge *merge
     return false;
 }
 
+/* So that a typing error is not taken for an empty answer. */
+static void say_nothing_is_there(const struct invocation *invocation,
+                                 const struct key_attribute *attribute)
+{
+    const char *quote = attribute->type == VALUE_N ? "" : "'";
+    (void)fprintf(invocation->messages, "no item has %.*s = %s%s%s%s\n", STR_ARG(attribute->name),
+                  attribute->type == VALUE_B ? "b64" : "", quote, invocation->operands[0], quote);
+}
+
 static bool show_collection(struct invocation *invocation, struct store_reader *reader,
                             const struct table_desc *table, struct error *err)
 {
     struct query query = {0};
-    if (!read_partition_key(&table->keys.partition[0], invocation->operands[0], invocation->arena,
+    const struct key_attribute *attribute = &table->keys.partition[0];
+    uint64_t count = 0;
+    if (!read_partition_key(attribute, invocation->operands[0], invocation->arena,
                             &query.partition[0], err)) {
         return false;
     }
     struct query_merge *merge = query_merge_open(reader, &table->keys, &query, 1);
     struct item_printer *printer = item_printer_open(invocation, &table->keys);
-    bool ok = print_items(invocation, merge, printer, err);
+    bool ok = print_items(invocation, merge, printer, &count, err);
     item_printer_close(printer);
     query_merge_close(merge);
+    if (ok && count == 0) {
+        say_nothing_is_there(invocation, attribute);
+    }
     return ok;
 }
 
