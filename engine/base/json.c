@@ -332,7 +332,6 @@ static const struct {
     const char *yajl;
     const char *fault;
 } faults[] = {
-    {"premature EOF", "expected more, found the end of the text"},
     {"trailing garbage", "expected the end of the text, found more"},
     {"invalid char in json text", "expected JSON, found another character"},
     {"invalid string in json text", "expected true, false or null"},
@@ -348,11 +347,24 @@ static const struct {
     {"probable comment", "expected no comment"},
 };
 
+/* What the end of the text cuts short. */
+static const char *cut_fault(struct reader *reader)
+{
+    if (reader->depth > 0) {
+        bool object = reader->stack[reader->open[reader->depth - 1]].kind == JSON_OBJECT;
+        return object ? "the text ends too early: } is missing"
+                      : "the text ends too early: ] is missing";
+    }
+    return skip_to_token(reader) == reader->text.len ? "expected a value, found an empty text"
+                                                     : "the text ends too early";
+}
+
 /* yajl's sentence has its kind before it: "lexical error: ...". */
 static const char *yajl_fault(struct reader *reader)
 {
     unsigned char *text = yajl_get_error(reader->yajl, 0, NULL, 0);
-    const char *fault = NULL;
+    const char *fault =
+        strstr((const char *)text, "premature EOF") != NULL ? cut_fault(reader) : NULL;
     for (size_t i = 0; fault == NULL && i < sizeof faults / sizeof *faults; i++) {
         bool says = strstr((const char *)text, faults[i].yajl) != NULL;
         fault = says ? faults[i].fault : NULL;

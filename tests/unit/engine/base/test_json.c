@@ -114,10 +114,13 @@ static const struct {
     bool comments;
     const char *error; /* how it begins */
 } refused[] = {
-    {"nothing", STR_INIT(""), true, "f:1:1: expected more, found the end of the text"},
-    {"only a comment", STR_INIT("// x\n"), true, "f:2:1: expected more, found the end of the text"},
-    {"cut short", STR_INIT("[1,\n 2"), true, "f:2:3: expected more, found the end of the text"},
-    {"a cut literal", STR_INIT("tru"), true, "f:1:4: "},
+    {"nothing", STR_INIT(""), true, "f:1:1: expected a value, found an empty text"},
+    {"only a comment", STR_INIT("// x\n"), true, "f:2:1: expected a value, found an empty text"},
+    {"a list cut short", STR_INIT("[1,\n 2"), true, "f:2:3: the text ends too early: ] is missing"},
+    {"an object cut short", STR_INIT("[{\"a\":"), true,
+     "f:1:7: the text ends too early: } is missing"},
+    {"a cut literal", STR_INIT("tru"), true, "f:1:4: expected true, false or null"},
+    {"a cut string", STR_INIT("\"ab"), true, "f:1:4: the text ends too early"},
     {"a wrong token", STR_INIT("{\"a\" \"bcd\"}"), true, "f:1:6: expected a colon after the name"},
     {"a comma too many", STR_INIT("[1,]"), true, "f:1:4: expected a value"},
     {"two commas", STR_INIT("[1,,2]"), true, "f:1:4: "},

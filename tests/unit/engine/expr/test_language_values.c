@@ -241,7 +241,7 @@ static const struct answer_row empty_sets[] = {
 static const struct answer_row edges[] = {
     {"parse_json('')", "plan: parse_json(): S ''"},
     {"parse_json('1 2')", "plan: expected the end of the text, found more"},
-    {"parse_json('[1')", "plan: expected more, found the end of the text"},
+    {"parse_json('[1')", "plan: the text ends too early: ] is missing"},
     {"parse_json('[1,]')", "plan: parse_json()"},
     {"parse_json('{\"a\":1,\"a\":2}')", "plan: member \"a\" stands twice"},
     {"parse_json('\"\\ud800\"')", "plan: half of a surrogate pair"},
