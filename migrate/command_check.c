@@ -194,13 +194,10 @@ static bool check_plans(struct checking *checking, struct error *err)
 {
     struct invocation *invocation = checking->invocation;
     struct file_names names;
-    if (!folder_list(invocation->plans_dir, ".json", invocation->arena, &names, err)) {
+    if (!plan_folder_names(invocation->plans_dir, invocation->arena, &names, err)) {
         return false;
     }
     for (size_t i = 0; i < names.count; i++) {
-        if (str_begins(names.list[i], STR("."))) {
-            continue;
-        }
         const char *path = arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir,
                                         STR_ARG(names.list[i]))
                                .ptr;

@@ -1,7 +1,5 @@
 #include "migrate/plan_folder.h"
 
-#include "migrate/files.h"
-
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -35,18 +33,31 @@ static bool insert(struct plan_list *list, const struct plan *plan, struct error
     return true;
 }
 
+bool plan_folder_names(const char *dir, struct arena *arena, struct file_names *out,
+                       struct error *err)
+{
+    if (!folder_list(dir, ".json", arena, out, err)) {
+        return error_hint(err, "--plans DIR says where plans are; 'refold new' begins one");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (!str_begins(out->list[i], STR("."))) {
+            out->list[count++] = out->list[i];
+        }
+    }
+    out->count = count;
+    return true;
+}
+
 bool plan_folder_read(const char *dir, struct arena *arena, struct plan_list *out,
                       struct error *err)
 {
     struct file_names names;
-    if (!folder_list(dir, ".json", arena, &names, err)) {
+    if (!plan_folder_names(dir, arena, &names, err)) {
         return false;
     }
     struct plan_list list = {arena_alloc(arena, (names.count + 1) * sizeof *list.plans), 0};
     for (size_t i = 0; i < names.count; i++) {
-        if (str_begins(names.list[i], STR("."))) {
-            continue;
-        }
         struct str path = arena_format(arena, "%s/%.*s", dir, STR_ARG(names.list[i]));
         const struct plan *plan = NULL;
         if (!read_plan(path.ptr, arena, &plan, err) || !insert(&list, plan, err)) {

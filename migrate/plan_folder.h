@@ -4,6 +4,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "migrate/files.h"
 #include "migrate/ledger.h"
 #include "plans/plan.h"
 
@@ -18,6 +19,11 @@ struct plan_list {
     const struct plan **plans;
     size_t count;
 };
+
+/* The names of files in DIR that end in .json, sorted; those that begin with a dot are passed over.
+ * ERROR_USAGE: the folder cannot be read. */
+MUST_CHECK bool plan_folder_names(const char *dir, struct arena *arena, struct file_names *out,
+                                  struct error *err);
 
 /* Reads and parses DIR/NNNN_name.json; names that begin with a dot are passed over.
  * ERROR_USAGE: the folder or a file cannot be read. ERROR_PLAN: a wrong plan or file name, or two

@@ -77,6 +77,18 @@ START_TEST(plans_are_ordered_by_number)
 }
 END_TEST
 
+START_TEST(a_folder_that_is_not_there_is_told_of)
+{
+    struct fixture f = set_up();
+    struct plan_list list;
+    const char *none = arena_format(f.arena, "%s/none", f.folder).ptr;
+    ck_assert(!plan_folder_read(none, f.arena, &list, &f.err));
+    ck_assert_int_eq(f.err.code, ERROR_USAGE);
+    ck_assert_ptr_nonnull(strstr(f.err.text, "hint: --plans DIR says where plans are"));
+    tear_down(&f);
+}
+END_TEST
+
 START_TEST(one_version_in_two_files_is_an_error_that_names_both)
 {
     struct fixture f = set_up();
@@ -248,6 +260,7 @@ int main(void)
 {
     TCase *folder = tcase_create("folder");
     tcase_add_test(folder, plans_are_ordered_by_number);
+    tcase_add_test(folder, a_folder_that_is_not_there_is_told_of);
     tcase_add_test(folder, one_version_in_two_files_is_an_error_that_names_both);
     tcase_add_test(folder, a_file_that_is_no_plan_is_an_error);
     TCase *pending = tcase_create("pending");
