@@ -29,6 +29,15 @@ static bool write_owner(int fd, const char *owner)
     return ftruncate(fd, 0) == 0 && pwrite(fd, owner, len, 0) == (ssize_t)len;
 }
 
+/* Nobody has heard of the file of the lease: where its folder is missing, so is the table's. */
+static bool not_opened(const char *lease, const char *table, struct error *err)
+{
+    if (errno == ENOENT) {
+        return error_set(err, ERROR_STORE, "%s cannot be made: its folder does not exist", table);
+    }
+    return error_set(err, ERROR_STORE, "%s cannot be opened: %s", lease, strerror(errno));
+}
+
 /* The kernel frees a lock with its last descriptor: a dead owner holds nothing. */
 static bool lock(int fd, const char *path, struct error *err)
 {
@@ -56,7 +65,7 @@ bool lmdb_lease_take(struct store *base, const char *owner, struct error *err)
         const char *path = lease_path(store->path, store->arena);
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LEASE_FILE_MODE);
         if (fd < 0) {
-            return error_set(err, ERROR_STORE, "%s cannot be opened: %s", path, strerror(errno));
+            return not_opened(path, store->path, err);
         }
         if (!lock(fd, store->path, err)) {
             (void)close(fd);

@@ -58,6 +58,9 @@ START_TEST(a_table_is_made_once)
     ck_assert(!lmdb_store_open(table.path, &options, &table.store, &table.err));
     ck_assert_int_eq(table.err.code, ERROR_STORE);
     ck_assert_ptr_nonnull(strstr(table.err.text, "is there already"));
+    const char *path = arena_format(table.arena, "%s/none/t.refold", table.folder).ptr;
+    ck_assert(!lmdb_store_open(path, &options, &table.store, &table.err));
+    ck_assert_ptr_nonnull(strstr(table.err.text, "t.refold cannot be made: its folder does not"));
 }
 END_TEST
 
