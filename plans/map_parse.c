@@ -129,7 +129,7 @@ static bool read_entities(const struct map_reader *root, struct map *out, struct
     if (member.json == NULL || member.json->kind != JSON_ARRAY || member.json->count == 0) {
         return place_error(&member.place,
                            member.json == NULL ? root->json->offset : member.json->offset, err,
-                           "expected \"entities\": a list of at least one");
+                           "expected a list of at least one entity");
     }
     size_t count = member.json->count;
     struct map_entity *entities = arena_zero(root->arena, count * sizeof *entities);
