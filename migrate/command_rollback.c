@@ -26,6 +26,7 @@ static const struct option options[] = {
 struct doomed {
     struct ledger_record **records;
     size_t count;
+    uint32_t keep; /* the newest version that stays; 0: none */
 };
 
 /* The lowest version that goes is the first above `keep`. */
@@ -56,7 +57,7 @@ static struct doomed find_doomed(const struct runner_session *session, uint32_t 
 {
     const struct ledger *ledger = &session->ledger;
     struct doomed doomed = {
-        arena_alloc(session->arena, (ledger->count + 1) * sizeof(struct ledger_record *)), 0};
+        arena_alloc(session->arena, (ledger->count + 1) * sizeof(struct ledger_record *)), 0, keep};
     for (size_t i = ledger->count; i > 0; i--) {
         struct ledger_record *record = &ledger->records[i - 1];
         if (record->version > keep && ledger_stands(record)) {
@@ -67,7 +68,7 @@ static struct doomed find_doomed(const struct runner_session *session, uint32_t 
 }
 
 /* So that nobody is surprised by one plan too many or too few. */
-static void announce(const struct runner_session *session, struct doomed doomed, uint32_t keep)
+static void announce(const struct runner_session *session, struct doomed doomed)
 {
     struct invocation *invocation = session->invocation;
     for (size_t i = 0; i < doomed.count; i++) {
@@ -77,8 +78,9 @@ static void announce(const struct runner_session *session, struct doomed doomed,
                       STR_ARG(name));
     }
     if (doomed.count > 0) {
-        (void)fprintf(invocation->messages, keep == 0 ? "; none stays\n" : "; up to %04u stays\n",
-                      (unsigned)keep);
+        (void)fprintf(invocation->messages,
+                      doomed.keep == 0 ? "; none stays\n" : "; up to %04u stays\n",
+                      (unsigned)doomed.keep);
     }
 }
 
@@ -115,7 +117,10 @@ static void report(struct invocation *invocation, struct doomed done)
         report_one(invocation, done.records[i]);
     }
     if (done.count == 0) {
-        (void)fprintf(invocation->out, "nothing to roll back: no plan is applied above that\n");
+        (void)fprintf(invocation->out,
+                      done.keep == 0 ? "nothing to roll back: no plan is applied\n"
+                                     : "nothing to roll back: no plan above %04u is applied\n",
+                      (unsigned)done.keep);
     }
 }
 
@@ -141,7 +146,7 @@ static bool roll_back_all(struct runner_session *session, const struct plan_list
                           struct doomed doomed, struct error *err)
 {
     struct invocation *invocation = session->invocation;
-    struct doomed done = {doomed.records, 0};
+    struct doomed done = {doomed.records, 0, doomed.keep};
     bool ok = true;
     bool back = true;
     while (back && done.count < doomed.count) {
@@ -174,7 +179,7 @@ static bool roll_back(struct runner_session *session, struct error *err)
         return false;
     }
     struct doomed doomed = find_doomed(session, keep);
-    announce(session, doomed, keep);
+    announce(session, doomed);
     return roll_back_all(session, &plans, doomed, err);
 }
 

@@ -451,12 +451,13 @@ class Rollback(Runs):
             self.command("rollback")
             self.assertEqual(refold.export(self.table), expected)
             refold.run("verify", self.table)
-        self.assertIn("nothing to roll back", self.command("rollback")[0])
+        self.assertEqual(self.command("rollback")[0], "nothing to roll back: no plan is applied\n")
 
     def test_to_takes_back_what_is_above(self):
         states = self.apply_three()
         self.command("rollback", "--to", 1)
         self.assertEqual(refold.export(self.table), states[1])
+        self.assertEqual(self.command("rollback", "--to", 1)[0], "nothing to roll back: no plan above 0001 is applied\n")
         self.assertEqual([plan["state"] for plan in self.reported("status")["plans"]], ["applied", "pending", "pending"])
         self.assertEqual(len(refold.query(self.table, "GSI1PK = 'STATUS#open'", "--index", "GSI1")), 60)
         self.command("rollback", "--to", 2, expect=2)
