@@ -48,21 +48,13 @@ bool(error_hint)(struct error *err, const char *format, ...)
     return false;
 }
 
-static const struct {
-    int exit_status;
-    bool retry;
-} codes[] = {
-#define X(name, exit_status, retry) {exit_status, retry},
+static const int exit_statuses[] = {
+#define X(name, exit_status) exit_status,
     ERROR_CODES(X)
 #undef X
 };
 
 int error_exit_status(enum error_code code)
 {
-    return codes[code].exit_status;
-}
-
-bool error_is_retryable(enum error_code code)
-{
-    return codes[code].retry;
+    return exit_statuses[code];
 }

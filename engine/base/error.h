@@ -7,7 +7,7 @@
 #define MUST_CHECK              __attribute__((warn_unused_result))
 #define PRINTF_LIKE(text, args) __attribute__((format(printf, text, args)))
 
-/* One line a code: name, exit status of the program, worth a retry.
+/* One line a code: name, exit status of the program.
  *   USAGE     the command line or configuration is wrong
  *   PLAN      a plan, map or expression is wrong, changed or out of order
  *   INPUT     a file of data is malformed (JSON lines, DynamoDB JSON)
@@ -21,24 +21,24 @@
  *   CONFLICT  two rows or items want one key; a standing item differs
  *   PENDING   changes are pending (dry run, status --exit-code)
  *   STOPPED   interrupted by a signal; resumable */
-#define ERROR_CODES(X)          \
-    X(ERROR_NONE, 0, false)     \
-    X(ERROR_USAGE, 2, false)    \
-    X(ERROR_PLAN, 2, false)     \
-    X(ERROR_INPUT, 1, false)    \
-    X(ERROR_ITEM, 3, false)     \
-    X(ERROR_LIMIT, 3, false)    \
-    X(ERROR_STORE, 1, false)    \
-    X(ERROR_DAMAGED, 1, false)  \
-    X(ERROR_FULL, 1, false)     \
-    X(ERROR_BUSY, 1, true)      \
-    X(ERROR_SOURCE, 1, false)   \
-    X(ERROR_CONFLICT, 1, false) \
-    X(ERROR_PENDING, 4, false)  \
-    X(ERROR_STOPPED, 5, false)
+#define ERROR_CODES(X)   \
+    X(ERROR_NONE, 0)     \
+    X(ERROR_USAGE, 2)    \
+    X(ERROR_PLAN, 2)     \
+    X(ERROR_INPUT, 1)    \
+    X(ERROR_ITEM, 3)     \
+    X(ERROR_LIMIT, 3)    \
+    X(ERROR_STORE, 1)    \
+    X(ERROR_DAMAGED, 1)  \
+    X(ERROR_FULL, 1)     \
+    X(ERROR_BUSY, 1)     \
+    X(ERROR_SOURCE, 1)   \
+    X(ERROR_CONFLICT, 1) \
+    X(ERROR_PENDING, 4)  \
+    X(ERROR_STOPPED, 5)
 
 enum error_code {
-#define X(name, exit_status, retry) name,
+#define X(name, exit_status) name,
     ERROR_CODES(X)
 #undef X
 };
@@ -67,8 +67,7 @@ static inline bool error_is_set(bool always_false)
 #define error_wrap(...) error_is_set((error_wrap)(__VA_ARGS__))
 #define error_hint(...) error_is_set((error_hint)(__VA_ARGS__))
 
-/* The exit status that belongs to a code, and whether the same call may succeed later. */
+/* The exit status that belongs to a code. */
 int error_exit_status(enum error_code code);
-bool error_is_retryable(enum error_code code);
 
 #endif

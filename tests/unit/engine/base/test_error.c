@@ -49,17 +49,14 @@ END_TEST
 static const struct {
     enum error_code code;
     int exit_status;
-    bool retry;
 } codes[] = {
-    {ERROR_NONE, 0, false},  {ERROR_USAGE, 2, false},   {ERROR_PLAN, 2, false},
-    {ERROR_INPUT, 1, false}, {ERROR_ITEM, 3, false},    {ERROR_LIMIT, 3, false},
-    {ERROR_BUSY, 1, true},   {ERROR_PENDING, 4, false}, {ERROR_STOPPED, 5, false},
+    {ERROR_NONE, 0},  {ERROR_USAGE, 2}, {ERROR_PLAN, 2},    {ERROR_INPUT, 1},   {ERROR_ITEM, 3},
+    {ERROR_LIMIT, 3}, {ERROR_BUSY, 1},  {ERROR_PENDING, 4}, {ERROR_STOPPED, 5},
 };
 
 START_TEST(error_codes_have_the_documented_exit_status)
 {
     ck_assert_int_eq(error_exit_status(codes[_i].code), codes[_i].exit_status);
-    ck_assert_int_eq(error_is_retryable(codes[_i].code), codes[_i].retry);
 }
 END_TEST
 
