@@ -80,10 +80,6 @@ const struct pass_facts *pass_facts(const struct pass *pass);
 struct basis pass_basis(const struct pass *pass, const unsigned char *outcomes,
                         struct arena *arena);
 
-/* True unless the text shows that no lookup of `later` reads what `earlier` writes: a dry run must
- * then show `earlier`'s results to `later`. */
-bool pass_reads_results(const struct pass *later, const struct pass *earlier);
-
 /* The item under a key, or missing; *out lives in `arena`. */
 typedef bool pass_lookup(void *context, const struct key *key, struct arena *arena,
                          struct value *out, struct error *err);

@@ -432,28 +432,3 @@ const struct pass_facts *pass_facts(const struct pass *pass)
 {
     return &pass->facts;
 }
-
-static bool reads_results(const struct looker *looker, const struct pass *earlier)
-{
-    for (size_t i = 0; i < earlier->step_count; i++) {
-        const char *what = NULL;
-        if (!lookup_is_safe(looker, &earlier->steps[i], &what)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pass_reads_results(const struct pass *later, const struct pass *earlier)
-{
-    struct arena *arena = arena_new();
-    bool reads = false;
-    for (size_t i = 0; i < later->step_count; i++) {
-        for (size_t j = 0; j < later->steps[i].step.lookup_count; j++) {
-            struct looker looker = {later->table->keys, &later->steps[i], j, arena};
-            reads = reads || reads_results(&looker, earlier);
-        }
-    }
-    arena_free(arena);
-    return reads;
-}

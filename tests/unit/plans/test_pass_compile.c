@@ -154,25 +154,6 @@ START_TEST(pass_compile_counts_what_the_step_itself_does)
 }
 END_TEST
 
-START_TEST(pass_reads_results_of_passes_that_touch_its_lookups)
-{
-    struct arena *arena = arena_new();
-    struct error err = {0};
-    for (size_t i = 0; i < sizeof lookups / sizeof *lookups; i++) {
-        const struct pass *reader = NULL;
-        const struct pass *writer = NULL;
-        struct str steps =
-            arena_format(arena, "%s {\"pass\": \"why\"}, %s", LOOKUP, lookups[i].other);
-        ck_assert(plans_pass(steps.ptr, 0, arena, &reader, &err));
-        ck_assert(plans_pass(steps.ptr, 1, arena, &writer, &err));
-        ck_assert_msg(pass_reads_results(reader, writer) == (lookups[i].what != NULL), "%s",
-                      lookups[i].says);
-        ck_assert(!pass_reads_results(writer, reader));
-    }
-    arena_free(arena);
-}
-END_TEST
-
 static const struct {
     const char *says;
     const char *steps;
@@ -353,7 +334,6 @@ int main(void)
     tcase_add_loop_test(tcase, pass_compile_says_where_the_fault_is, 0, ROWS(faults));
     tcase_add_loop_test(tcase, pass_compile_shows_that_lookups_are_safe, 0, ROWS(lookups));
     tcase_add_test(tcase, pass_compile_counts_what_the_step_itself_does);
-    tcase_add_test(tcase, pass_reads_results_of_passes_that_touch_its_lookups);
     tcase_add_loop_test(tcase, pass_compile_proves_convergence, 0, ROWS(proofs));
     tcase_add_test(tcase, pass_facts_tell_what_its_steps_are);
     suite_add_tcase(suite, tcase);
