@@ -74,9 +74,6 @@ static bool read_source(const struct invocation *invocation, struct import_optio
     if (!database && map != NULL) {
         return error_set(err, ERROR_USAGE, "--map goes with a database; '%s' is none", out->from);
     }
-    if (!database && strncmp(out->from, "export:", 7) == 0) {
-        return error_set(err, ERROR_USAGE, "export: cannot be imported yet");
-    }
     return !database || import_map_read(map, invocation->arena, &out->map, err);
 }
 

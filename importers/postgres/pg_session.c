@@ -356,29 +356,18 @@ bool pg_session_copy_line(struct pg_session *session, const atomic_bool *stop, c
     return true;
 }
 
-static struct str quote(struct str text, char mark, struct arena *arena)
-{
-    char *out = arena_alloc(arena, 2 * text.len + 3);
-    size_t len = 0;
-    out[len++] = mark;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == mark) {
-            out[len++] = mark;
-        }
-        out[len++] = text.ptr[i];
-    }
-    out[len++] = mark;
-    out[len] = '\0';
-    return (struct str){out, len};
-}
-
 struct str pg_quote_name(struct str name, struct arena *arena)
 {
-    return quote(name, '"', arena);
-}
-
-/* standard_conforming_strings is on wherever E'' is not written; see pg_session_open(). */
-struct str pg_quote_text(struct str text, struct arena *arena)
-{
-    return quote(text, '\'', arena);
+    char *out = arena_alloc(arena, 2 * name.len + 3);
+    size_t len = 0;
+    out[len++] = '"';
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] == '"') {
+            out[len++] = '"';
+        }
+        out[len++] = name.ptr[i];
+    }
+    out[len++] = '"';
+    out[len] = '\0';
+    return (struct str){out, len};
 }

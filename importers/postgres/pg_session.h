@@ -79,8 +79,7 @@ MUST_CHECK bool pg_session_copy(struct pg_session *session, const char *sql,
 MUST_CHECK bool pg_session_copy_line(struct pg_session *session, const atomic_bool *stop,
                                      char **line, size_t *len, struct error *err);
 
-/* An identifier or a literal in SQL quotes. */
+/* An identifier in SQL quotes. */
 struct str pg_quote_name(struct str name, struct arena *arena);
-struct str pg_quote_text(struct str text, struct arena *arena);
 
 #endif
