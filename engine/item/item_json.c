@@ -144,18 +144,6 @@ static bool read_typed(struct input *in, const struct json *json, struct value *
     return read_content(in, content, type, out);
 }
 
-bool item_json_value(const struct json *json, struct arena *arena, struct value *out,
-                     struct error *err)
-{
-    struct input in = {arena, err, 0};
-    struct value v;
-    if (!read_typed(&in, json, &v)) {
-        return false;
-    }
-    *out = v;
-    return true;
-}
-
 bool item_json_item(const struct json *json, struct arena *arena, struct value *out,
                     struct error *err)
 {

@@ -11,13 +11,9 @@
 
 #include <stdbool.h>
 
-/* One value from {"TYPE": …}. B and BS need padded canonical base64 (RFC 4648, 4).
+/* A whole item from {"name": {"TYPE": …}, …}. B and BS need padded canonical base64 (RFC 4648, 4).
  * ERROR_INPUT: no single member, unknown type, wrong content, bad base64, an empty set, a set
  * member twice, NULL that is not true, nested over 32 levels; ERROR_ITEM: a number that is none. */
-MUST_CHECK bool item_json_value(const struct json *json, struct arena *arena, struct value *out,
-                                struct error *err);
-
-/* A whole item from {"name": {"TYPE": …}, …}. */
 MUST_CHECK bool item_json_item(const struct json *json, struct arena *arena, struct value *out,
                                struct error *err);
 

@@ -20,8 +20,11 @@ static bool comes_back(struct arena *arena, struct value v)
     struct json *json = NULL;
     struct value again;
     struct error err = {0};
-    return json_parse(json_of_value(arena, v), &options, arena, &json, &err) &&
-           item_json_value(json, arena, &again, &err) && value_equal(v, again);
+    struct str text = json_of_value(arena, v);
+    text = arena_format(arena, "{\"v\":%.*s}", STR_ARG(text));
+    return json_parse(text, &options, arena, &json, &err) &&
+           item_json_item(json, arena, &again, &err) &&
+           value_equal(v, value_member(again, STR("v")));
 }
 
 static bool item_comes_back(struct arena *arena, struct value item)

@@ -26,17 +26,6 @@ static const struct json *parse(struct arena *arena, const char *text)
     return json;
 }
 
-struct value value_of_json(struct arena *arena, const char *text)
-{
-    struct value v = {NULL, 0};
-    struct error err = {0};
-    if (!item_json_value(parse(arena, text), arena, &v, &err)) {
-        (void)fprintf(stderr, "%s: %s\n", text, err.text);
-        abort();
-    }
-    return v;
-}
-
 struct value item_of_json(struct arena *arena, const char *text)
 {
     struct value item = {NULL, 0};
@@ -46,6 +35,12 @@ struct value item_of_json(struct arena *arena, const char *text)
         abort();
     }
     return item;
+}
+
+struct value value_of_json(struct arena *arena, const char *text)
+{
+    struct value item = item_of_json(arena, arena_format(arena, "{\"v\":%s}", text).ptr);
+    return value_member(item, STR("v"));
 }
 
 struct str json_of_value(struct arena *arena, struct value v)
