@@ -60,10 +60,16 @@ static bool stop_at(struct str row, const struct error *reason, struct error *er
     return error_set(err, code, "%.*s: %s", STR_ARG(row), reason->text);
 }
 
+/* Else the first one ends the import. */
+static bool are_told(const struct import_rejects *rejects)
+{
+    return rejects->file != NULL || rejects->messages != NULL;
+}
+
 bool import_rejects_add(struct import_rejects *rejects, struct str row, const struct error *reason,
                         struct error *err)
 {
-    if (!import_rejects_go_on(rejects)) {
+    if (!are_told(rejects)) {
         return stop_at(row, reason, err);
     }
     (void)pthread_mutex_lock(&rejects->mutex);
@@ -74,11 +80,6 @@ bool import_rejects_add(struct import_rejects *rejects, struct str row, const st
     }
     (void)pthread_mutex_unlock(&rejects->mutex);
     return ok;
-}
-
-bool import_rejects_go_on(const struct import_rejects *rejects)
-{
-    return rejects->file != NULL || rejects->messages != NULL;
 }
 
 uint64_t import_rejects_count(const struct import_rejects *rejects)

@@ -25,9 +25,6 @@ MUST_CHECK bool import_rejects_open(const struct import_rejects_options *options
 MUST_CHECK bool import_rejects_add(struct import_rejects *rejects, struct str row,
                                    const struct error *reason, struct error *err);
 
-/* True if rejects are told and the import goes on. */
-bool import_rejects_go_on(const struct import_rejects *rejects);
-
 /* Rejects that were taken. */
 uint64_t import_rejects_count(const struct import_rejects *rejects);
 

@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-struct str checkpoint_prefix(uint32_t version, struct arena *arena)
+/* What the names of all of a plan's begin with. */
+static struct str checkpoint_prefix(uint32_t version, struct arena *arena)
 {
     return arena_format(arena, "checkpoint/%010" PRIu32 "/", version);
 }

@@ -43,9 +43,6 @@ struct checkpoint {
     uint64_t failed;            /* item errors of all steps; only of checkpoint_glance() */
 };
 
-/* "checkpoint/<version>/", what all of a plan's begin with. */
-struct str checkpoint_prefix(uint32_t version, struct arena *arena);
-
 /* The checkpoint of a segment as a control, for the owner of its last claim. */
 struct control checkpoint_control(const struct checkpoint_run *run,
                                   const struct checkpoint *checkpoint, struct arena *arena);

@@ -2,7 +2,9 @@
 
 /* --- values of assignments --- */
 
-bool flow_value(const struct flow *flow, const struct assignment *assignment, struct value *out)
+/* It must be there; it may be a set without members. */
+static bool value_of(const struct flow *flow, const struct assignment *assignment,
+                     struct value *out)
 {
     const struct template *template = assignment->template;
     if (!template_eval(template, &flow->scope, flow->arena, out, flow->err)) {
@@ -46,7 +48,7 @@ static bool add_sets(const struct flow *flow, const struct assignments *set, str
     for (size_t i = 0; i < set->count; i++) {
         struct value v;
         struct path path = set->list[i].path;
-        if (!flow_value(flow, &set->list[i], &v)) {
+        if (!value_of(flow, &set->list[i], &v)) {
             return false;
         }
         if (template_is_nothing(v) && path.steps[path.count - 1].is_place) {
@@ -134,7 +136,7 @@ static bool make_item(const struct flow *flow, const struct assignments *put, st
     struct attribute *members = arena_alloc(flow->arena, put->count * sizeof *members);
     for (size_t i = 0; i < put->count; i++) {
         struct value v;
-        if (!flow_value(flow, &put->list[i], &v)) {
+        if (!value_of(flow, &put->list[i], &v)) {
             return false;
         }
         members[i].name = put->list[i].spelled;

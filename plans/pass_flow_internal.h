@@ -31,9 +31,6 @@ bool flow_edit(struct flow *flow, const struct compiled_step *compiled);
 /* The step at hand: adds what it puts. False: an item error. */
 bool flow_put(struct flow *flow, const struct compiled_step *compiled);
 
-/* An assignment's value, which must be there; it may be a set without members. */
-bool flow_value(const struct flow *flow, const struct assignment *assignment, struct value *out);
-
 /* Checks an item that comes out: size, key, index keys. */
 bool flow_check(const struct flow *flow, struct value item, bool is_put, struct key *key);
 

@@ -2,7 +2,10 @@
 
 #include "plans/template_internal.h"
 
-bool template_each(const struct template *template, template_visit *visit, void *context)
+/* Calls visit for each expression; stops where it returns true, and returns that. */
+typedef bool visit_expr(void *context, const struct expr *expr);
+
+static bool each_expr(const struct template *template, visit_expr *visit, void *context)
 {
     if (template->kind == TEMPLATE_EXPR) {
         return visit(context, template->expr);
@@ -11,7 +14,7 @@ bool template_each(const struct template *template, template_visit *visit, void 
     for (size_t i = 0; i < template->count; i++) {
         bool stops =
             is_text ? template->parts[i].expr != NULL && visit(context, template->parts[i].expr)
-                    : template_each(template->members[i].template, visit, context);
+                    : each_expr(template->members[i].template, visit, context);
         if (stops) {
             return true;
         }
@@ -34,7 +37,7 @@ static bool visit_paths(void *context, const struct expr *expr)
 void template_paths(const struct template *template, expr_visit *visit, void *context)
 {
     struct visit inner = {visit, context};
-    (void)template_each(template, visit_paths, &inner);
+    (void)each_expr(template, visit_paths, &inner);
 }
 
 /* Looks for what is missing, as template_missing() tells it. */
@@ -71,7 +74,7 @@ struct str template_missing(const struct template *template, const struct expr_s
                             struct arena *arena)
 {
     struct search search = {.scope = scope, .arena = arena};
-    if (!template_each(template, is_missing, &search)) {
+    if (!each_expr(template, is_missing, &search)) {
         return STR("the value is missing");
     }
     expr_paths(search.expr, find_missing_path, &search);

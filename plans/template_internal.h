@@ -46,10 +46,6 @@ struct template
     size_t count; /* of parts or members */
 };
 
-/* Calls visit for each expression; stops where it returns true, and returns that. */
-typedef bool template_visit(void *context, const struct expr *expr);
-bool template_each(const struct template *template, template_visit *visit, void *context);
-
 /* `v` as another type where that loses nothing: what {"TYPE": …} does. A set comes of an L, maybe
  * without members. ERROR_ITEM. */
 MUST_CHECK bool template_convert(struct value v, enum value_type type, struct arena *arena,

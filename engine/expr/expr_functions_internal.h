@@ -17,9 +17,6 @@ MUST_CHECK bool expr_function_find(struct str name, size_t count, const struct o
 /* A whole number that its parameter has already accepted. */
 int64_t expr_function_whole(struct value v);
 
-/* S as it is, N in plain digits, B as bytes; `digits` holds what is made. */
-struct str expr_function_text(struct value v, char digits[NUMBER_TEXT_MAX]);
-
 /* A new S. ERROR_ITEM if no item could hold it. */
 MUST_CHECK bool expr_function_new_text(struct evaluation *in, struct str text, struct value *out);
 

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
-struct str expr_function_text(struct value v, char digits[NUMBER_TEXT_MAX])
+/* S as it is, N in plain digits, B as bytes; `digits` holds what is made. */
+static struct str text_of(struct value v, char digits[NUMBER_TEXT_MAX])
 {
     if (value_type(v) != VALUE_N) {
         return value_bytes(v);
@@ -112,7 +113,7 @@ bool expr_function_string(struct evaluation *in, const struct value *arguments, 
         *out = value_string(in->scratch, value_bool(arguments[0]) ? STR("true") : STR("false"));
         return true;
     default:
-        *out = value_string(in->scratch, expr_function_text(arguments[0], digits));
+        *out = value_string(in->scratch, text_of(arguments[0], digits));
         return true;
     }
 }
@@ -184,7 +185,7 @@ bool expr_function_parse_json(struct evaluation *in, const struct value *argumen
 bool expr_function_shard(struct evaluation *in, const struct value *arguments, struct value *out)
 {
     char digits[NUMBER_TEXT_MAX];
-    struct str text = expr_function_text(arguments[0], digits);
+    struct str text = text_of(arguments[0], digits);
     uint64_t sum = crc32_z(0, (const unsigned char *)text.ptr, text.len);
     uint64_t shards = (uint64_t)expr_function_whole(arguments[1]);
     struct number n = number_from_int((int64_t)(sum % shards));
@@ -197,7 +198,7 @@ static struct value hex_digest(struct evaluation *in, struct value v, size_t dig
     char digits[NUMBER_TEXT_MAX];
     unsigned char digest[HASH_DIGITS_MAX / 2];
     char hex[HASH_DIGITS_MAX + 1];
-    hash_sha256(expr_function_text(v, digits), digest);
+    hash_sha256(text_of(v, digits), digest);
     hash_hex(digest, sizeof digest, hex);
     return value_string(in->scratch, (struct str){hex, digit_count});
 }

@@ -38,7 +38,8 @@ bool expr_parser_pass(struct parser *parser, enum token_kind kind, const char *w
     return expr_parser_advance(parser);
 }
 
-bool expr_parser_enter(struct parser *parser)
+/* One level deeper; the caller takes it off parser->depth again. */
+static bool enter(struct parser *parser)
 {
     if (parser->depth == EXPR_MAX_DEPTH) {
         (void)expr_build_fault(&parser->builder, parser->token.at, "nested over %d levels",
@@ -51,7 +52,7 @@ bool expr_parser_enter(struct parser *parser)
 
 const struct expr *expr_parser_nested(struct parser *parser)
 {
-    if (!expr_parser_enter(parser)) {
+    if (!enter(parser)) {
         return NULL;
     }
     const struct expr *expr = parse_or(parser);
@@ -84,7 +85,7 @@ static const struct expr *parse_prefix(struct parser *parser, const struct expr_
                                        const struct expr *(*parse)(struct parser *parser))
 {
     size_t at = parser->token.at;
-    if (!expr_parser_enter(parser)) {
+    if (!enter(parser)) {
         return NULL;
     }
     const struct expr *operand = expr_parser_advance(parser) ? parse(parser) : NULL;

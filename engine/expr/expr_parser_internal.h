@@ -27,9 +27,6 @@ const struct expr *expr_parser_expected(struct parser *parser, const char *what)
 /* Passes over a token that must be there; `what` is its name in the message. */
 MUST_CHECK bool expr_parser_pass(struct parser *parser, enum token_kind kind, const char *what);
 
-/* One level deeper; the caller takes it off parser->depth again. */
-MUST_CHECK bool expr_parser_enter(struct parser *parser);
-
 /* An expression that starts anew: the whole one, or one within brackets. */
 const struct expr *expr_parser_nested(struct parser *parser);
 

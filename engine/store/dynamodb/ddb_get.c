@@ -63,7 +63,8 @@ size_t key_map_add(struct key_map *map, const struct key *key, size_t number)
     return slot->number;
 }
 
-size_t key_map_find(struct key_map *map, const struct key *key)
+/* SIZE_MAX: it is not there. */
+static size_t key_map_find(struct key_map *map, const struct key *key)
 {
     const struct key_slot *slot = find_slot(map, key);
     return slot->key == NULL ? SIZE_MAX : slot->number;

@@ -180,8 +180,6 @@ struct key_map; /* from keys to numbers */
 struct key_map *key_map_new(struct arena *arena, size_t most);
 /* The number under which the key is there already; else it is added under `number`. */
 size_t key_map_add(struct key_map *map, const struct key *key, size_t number);
-/* SIZE_MAX: it is not there. */
-size_t key_map_find(struct key_map *map, const struct key *key);
 void key_map_clear(struct key_map *map);
 void key_map_free(struct key_map *map);
 
@@ -302,7 +300,6 @@ bool ddb_members(struct store_reader *base, struct arena *arena, struct run_memb
                  struct error *err);
 bool ddb_control_try(struct store_reader *base, const struct control *controls, size_t count,
                      bool *written, struct error *err);
-void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out);
 bool ddb_load_open(struct store *base, uint64_t pass, struct error *err);
 bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err);
 bool ddb_load_close(struct store *base, struct error *err);

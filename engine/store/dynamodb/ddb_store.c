@@ -65,7 +65,7 @@ static bool ddb_flush(struct store *base, struct error *err)
 
 /* Keys spread over the server's partitions, so that what is written in this order is never all for
  * one of them; collections stay together, in the order of their bytes. */
-void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out)
+static void ddb_order_key(const struct store *base, const struct key *key, struct buffer *out)
 {
     (void)base;
     struct str partition = {(const char *)key->parts[0].bytes, key->parts[0].len};

@@ -210,7 +210,8 @@ static int read_item_sort(const struct tree *tree, MDB_val record, struct entry_
     return 0;
 }
 
-int entry_read_sort(const struct tree *tree, MDB_val record, struct entry_key *out)
+/* The whole sort part and tail of a record whose key is cut, at the start of out->bytes. */
+static int read_sort(const struct tree *tree, MDB_val record, struct entry_key *out)
 {
     out->head_len = 0;
     out->sort_len = 0;
@@ -237,7 +238,7 @@ int entry_compare(const struct tree *tree, const struct entry_key *target, MDB_v
         return 0;
     }
     struct entry_key whole;
-    int rc = entry_read_sort(tree, record, &whole);
+    int rc = read_sort(tree, record, &whole);
     if (rc == 0) {
         *order = compare_bytes(whole.bytes, whole.sort_len + whole.tail_len, sort,
                                target->sort_len + target->tail_len);

@@ -94,8 +94,9 @@ static bool read_metas(int fd, const char *path, struct page_meta metas[2], stru
     return error_set(err, ERROR_DAMAGED, "%s is damaged: its first pages contradict", path);
 }
 
-bool file_read_meta(int fd, const char *path, uint64_t transaction, struct page_meta *out,
-                    struct error *err)
+/* The first pages' state as of a transaction, which must be one of the last two; 0: the newest. */
+static bool read_meta_of(int fd, const char *path, uint64_t transaction, struct page_meta *out,
+                         struct error *err)
 {
     struct page_meta metas[2];
     if (!read_metas(fd, path, metas, err)) {
@@ -110,7 +111,7 @@ static bool inspect_once(int fd, const char *path, struct page_meta *meta, bool 
                          struct error *err)
 {
     struct stat stat;
-    if (!file_read_meta(fd, path, 0, meta, err)) {
+    if (!read_meta_of(fd, path, 0, meta, err)) {
         return false;
     }
     if (fstat(fd, &stat) != 0) {
@@ -134,7 +135,7 @@ static bool inspect_pages(int fd, const char *path, enum file_state *out, bool *
     bool ok = false;
     do {
         ok = inspect_once(fd, path, &meta, whole, err);
-    } while (!ok && file_read_meta(fd, path, 0, &newest, &(struct error){0}) &&
+    } while (!ok && read_meta_of(fd, path, 0, &newest, &(struct error){0}) &&
              newest.transaction != meta.transaction);
     *out = meta.trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
     return ok;
@@ -175,7 +176,7 @@ static bool pin(struct lmdb_store *store, int fd, MDB_txn **txn, struct page_met
         if (rc != 0) {
             return lmdb_error(store, rc, "reading", err);
         }
-        if (!file_read_meta(fd, store->path, mdb_txn_id(*txn), meta, err)) {
+        if (!read_meta_of(fd, store->path, mdb_txn_id(*txn), meta, err)) {
             return false;
         }
     } while (meta->transaction != mdb_txn_id(*txn));

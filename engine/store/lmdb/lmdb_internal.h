@@ -146,11 +146,6 @@ MUST_CHECK bool file_check(struct lmdb_store *store, MDB_txn **out, struct error
  * without a word. */
 MUST_CHECK bool file_check_once(struct lmdb_store *store, struct error *err);
 
-struct page_meta;
-/* The first pages' state as of a transaction, which must be one of the last two; 0: the newest. */
-MUST_CHECK bool file_read_meta(int fd, const char *path, uint64_t transaction,
-                               struct page_meta *out, struct error *err);
-
 /* ---------------------------------------------------------------- lmdb_schema.c, lmdb_meta.c */
 
 /* Reads format and schema in a transaction of its own and opens all handles. */

@@ -17,7 +17,4 @@ int label_seek(MDB_cursor *cursor, const struct tree *tree, const struct entry_k
 int label_insert(MDB_cursor *cursor, const struct tree *tree, const struct entry_key *target,
                  MDB_val *record, size_t *moved);
 
-/* The whole sort part and tail of a record whose key is cut, at the start of out->bytes. */
-int entry_read_sort(const struct tree *tree, MDB_val record, struct entry_key *out);
-
 #endif
