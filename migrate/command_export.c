@@ -59,8 +59,8 @@ static void print_result(struct invocation *invocation, const char *path, uint64
         (void)cJSON_AddNumberToObject(object, "items", (double)count);
         report_json(invocation, object);
     } else {
-        (void)fprintf(invocation->out, "%.*s items exported to %s\n",
-                      STR_ARG(report_count(invocation->arena, count)), path);
+        (void)fprintf(invocation->out, "%.*s exported to %s\n",
+                      STR_ARG(report_counted(invocation->arena, count, "item", "items")), path);
     }
 }
 

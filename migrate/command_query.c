@@ -166,9 +166,8 @@ static bool take_item(const struct wanted *wanted, struct value item, struct fou
 static void say_count(struct invocation *invocation, const char *text, const struct found *found)
 {
     (void)fflush(invocation->out);
-    (void)fprintf(invocation->messages, "%s%.*s item%s\n", text,
-                  STR_ARG(report_count(invocation->arena, found->count)),
-                  found->count == 1 ? "" : "s");
+    (void)fprintf(invocation->messages, "%s%.*s\n", text,
+                  STR_ARG(report_counted(invocation->arena, found->count, "item", "items")));
 }
 
 static void print_sum(struct invocation *invocation, const struct found *found)

@@ -70,8 +70,8 @@ static void print_largest(struct invocation *invocation, const struct sizes *siz
                   STR_ARG(report_bytes(arena, measured->largest_item.bytes)),
                   STR_ARG(measured->largest_key));
     if (sizes->table.keys.sort_count > 0) {
-        (void)fprintf(invocation->out, "largest collection: %.*s items, %.*s, %.*s\n",
-                      STR_ARG(report_count(arena, collection->items)),
+        (void)fprintf(invocation->out, "largest collection: %.*s, %.*s, %.*s\n",
+                      STR_ARG(report_counted(arena, collection->items, "item", "items")),
                       STR_ARG(report_bytes(arena, collection->bytes)),
                       STR_ARG(measured->largest_partition));
     }

@@ -249,15 +249,15 @@ static bool print_progress(const struct state *state, const struct plan_status *
         failed += found.list[i].failed;
         done += found.list[i].done ? 1 : 0;
     }
-    struct str count = report_count(invocation->arena, items);
-    struct str errors = report_count(invocation->arena, failed);
+    struct str read = report_counted(invocation->arena, items, "item", "items");
+    struct str errors = report_counted(invocation->arena, failed, "item error", "item errors");
     (void)fprintf(invocation->out, "\n%04" PRIu32 " is %s in stage %" PRIu32, status->version,
                   plan_state_name(status->state), record->stage + 1);
     if (record->segments > 0) {
         size_t total = found.count > record->segments ? found.count : record->segments;
-        (void)fprintf(invocation->out, ": %.*s items met, ", STR_ARG(count));
+        (void)fprintf(invocation->out, ": %.*s read, ", STR_ARG(read));
         if (failed > 0) {
-            (void)fprintf(invocation->out, "%.*s item errors, ", STR_ARG(errors));
+            (void)fprintf(invocation->out, "%.*s, ", STR_ARG(errors));
         }
         (void)fprintf(invocation->out, "%zu of %zu segments", done, total);
     }
@@ -402,8 +402,9 @@ const struct command command_status = {
     .synopsis = "TABLE [--plans DIR] [--exit-code]",
     .summary = "Show the table, its plans, and what to run next.",
     .details =
-        "Lists every plan of the folder and of the table's own ledger. A plan that runs without\n"
-        "anybody at it is interrupted; the last line is the command that goes on.\n"
+        "Lists every plan of the folder and of the table's own ledger. A plan that is under way\n"
+        "and that no process is running is interrupted; the last line is the command that goes\n"
+        "on.\n"
         "\n"
         "With --exit-code: 4 if plans are pending or under way, 3 if one has failed, 2 if one\n"
         "was changed after it was applied or is out of order, 1 if an import is not finished.",

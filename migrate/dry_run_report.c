@@ -26,8 +26,9 @@ static void print_pass(struct invocation *invocation, const struct dry_stage *st
                   stage->proved ? "proved by the plan's text" : "checked item by item");
     print_sent(invocation, stage);
     if (stage->colliding > 0) {
-        struct str count = report_count(invocation->arena, stage->colliding);
-        (void)fprintf(out, "  %.*s items collide\n", STR_ARG(count));
+        struct str count =
+            report_counted(invocation->arena, stage->colliding, "item collides", "items collide");
+        (void)fprintf(out, "  %.*s\n", STR_ARG(count));
     }
     if (stage->sample_count > 0) {
         (void)fprintf(out, "  for example:\n");
@@ -36,8 +37,8 @@ static void print_pass(struct invocation *invocation, const struct dry_stage *st
         (void)fwrite(stage->samples[i].ptr, 1, stage->samples[i].len, out);
     }
     if (failed > 0) {
-        struct str count = report_count(invocation->arena, failed);
-        (void)fprintf(out, "  %.*s item errors:\n", STR_ARG(count));
+        struct str count = report_counted(invocation->arena, failed, "item error", "item errors");
+        (void)fprintf(out, "  %.*s:\n", STR_ARG(count));
         runner_report_faults(invocation, &stage->faults, failed);
     }
 }
@@ -46,13 +47,13 @@ static void print_create(struct invocation *invocation, const struct dry_stage *
 {
     struct arena *arena = invocation->arena;
     const struct index_counts *counts = &stage->index;
-    struct str whole = report_count(arena, counts->whole);
+    struct str whole =
+        report_counted(arena, counts->whole, "item has its key", "items have its key");
     struct str partial = report_count(arena, counts->partial);
     struct str without = report_count(arena, counts->without);
-    struct str violating = report_count(arena, counts->violating);
+    struct str violating = report_counted(arena, counts->violating, "violates it", "violate it");
     (void)fprintf(invocation->out,
-                  "  create index %.*s: %.*s items have its key, %.*s a part of it, %.*s none, "
-                  "%.*s violate it\n",
+                  "  create index %.*s: %.*s, %.*s a part of it, %.*s none, %.*s\n",
                   STR_ARG(stage->stage->index.name), STR_ARG(whole), STR_ARG(partial),
                   STR_ARG(without), STR_ARG(violating));
     runner_report_faults(invocation, &stage->faults, counts->violating);
@@ -76,8 +77,8 @@ static void print_plan(struct invocation *invocation, const struct dry_plan *pla
         }
     }
     for (size_t i = 0; i < plan->index_count; i++) {
-        struct str entries = report_count(arena, plan->indexes[i].entries);
-        (void)fprintf(invocation->out, "  index %.*s would hold %s%.*s entries\n",
+        struct str entries = report_counted(arena, plan->indexes[i].entries, "entry", "entries");
+        (void)fprintf(invocation->out, "  index %.*s would hold %s%.*s\n",
                       STR_ARG(plan->indexes[i].name), plan->indexes[i].exact ? "" : "at most ",
                       STR_ARG(entries));
     }

@@ -82,11 +82,13 @@ static void print_entities(struct invocation *invocation, const struct import_su
     report_table_print(table, invocation->out, 1, invocation->color);
 }
 
-static void print_count(struct invocation *invocation, uint64_t count, const char *what)
+/* A line, where there is something to count. */
+static void print_count(struct invocation *invocation, uint64_t count, const char *one,
+                        const char *many)
 {
     if (count > 0) {
-        (void)fprintf(invocation->out, "%.*s %s\n", STR_ARG(report_count(invocation->arena, count)),
-                      what);
+        (void)fprintf(invocation->out, "%.*s\n",
+                      STR_ARG(report_counted(invocation->arena, count, one, many)));
     }
 }
 
@@ -95,9 +97,9 @@ static void print_sizes(struct invocation *invocation, const struct import_summa
     struct arena *arena = invocation->arena;
     const struct import_counts *counts = summary->counts;
     for (size_t i = 0; i < summary->table->index_count; i++) {
-        (void)fprintf(invocation->out, "index %.*s: %.*s entries\n",
+        (void)fprintf(invocation->out, "index %.*s: %.*s\n",
                       STR_ARG(summary->table->indexes[i].name),
-                      STR_ARG(report_count(arena, counts->index_entries[i])));
+                      STR_ARG(report_counted(arena, counts->index_entries[i], "entry", "entries")));
     }
     if (counts->items > 0) {
         (void)fprintf(invocation->out, "largest item: %.*s, from %.*s\n",
@@ -116,15 +118,17 @@ void import_report(struct invocation *invocation, const struct import_summary *s
     }
     print_entities(invocation, summary);
     print_sizes(invocation, summary);
-    (void)fprintf(invocation->out, "%.*s items, %.*s, in %.*s\n",
-                  STR_ARG(report_count(arena, summary->counts->items)),
+    (void)fprintf(invocation->out, "%.*s, %.*s, in %.*s\n",
+                  STR_ARG(report_counted(arena, summary->counts->items, "item", "items")),
                   STR_ARG(report_bytes(arena, summary->counts->bytes)),
                   STR_ARG(report_duration(arena, summary->milliseconds)));
-    print_count(invocation, written->written, summary->dry_run ? "would be written" : "written");
-    print_count(invocation, written->unchanged, "stand already");
-    print_count(invocation, written->skipped, "stand with other content and were left");
-    print_count(invocation, written->overwritten,
-                summary->dry_run ? "would be replaced" : "replaced");
-    print_count(invocation, written->removed, "of the broken-off attempt removed");
-    print_count(invocation, summary->rejected, "rows rejected");
+    const char *written_text = summary->dry_run ? "would be written" : "written";
+    const char *replaced_text = summary->dry_run ? "would be replaced" : "replaced";
+    print_count(invocation, written->written, written_text, written_text);
+    print_count(invocation, written->unchanged, "already equal", "already equal");
+    print_count(invocation, written->skipped, "differs and is kept", "differ and are kept");
+    print_count(invocation, written->overwritten, replaced_text, replaced_text);
+    print_count(invocation, written->removed, "of the broken-off attempt removed",
+                "of the broken-off attempt removed");
+    print_count(invocation, summary->rejected, "row rejected", "rows rejected");
 }

@@ -205,6 +205,11 @@ struct str report_count(struct arena *arena, uint64_t n)
     return (struct str){text, used};
 }
 
+struct str report_counted(struct arena *arena, uint64_t n, const char *one, const char *many)
+{
+    return arena_format(arena, "%.*s %s", STR_ARG(report_count(arena, n)), n == 1 ? one : many);
+}
+
 /* Tenths are cut, not rounded, so that 999.96 kB never reads 1000.0 kB. */
 struct str report_bytes(struct arena *arena, uint64_t bytes)
 {

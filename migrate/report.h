@@ -40,6 +40,8 @@ struct store_voice report_voice(struct invocation *invocation);
 
 /* Thousands separated: 1,234,567. And 1.2 MB, 3.4 s, "2 h 5 min". */
 struct str report_count(struct arena *arena, uint64_t n);
+/* "1 item error", "1,200 item errors", "0 item errors": a count and what is counted. */
+struct str report_counted(struct arena *arena, uint64_t n, const char *one, const char *many);
 struct str report_bytes(struct arena *arena, uint64_t bytes);
 struct str report_duration(struct arena *arena, uint64_t milliseconds);
 

@@ -162,12 +162,13 @@ void runner_report_record(struct invocation *invocation, const struct ledger_rec
     runner_report_steps(invocation, record->steps, record->step_count);
     runner_report_used(invocation, &record->used);
     if (errors > 0) {
-        struct str count = report_count(invocation->arena, errors);
-        (void)fprintf(invocation->out, "%.*s item errors:\n", STR_ARG(count));
+        struct str count = report_counted(invocation->arena, errors, "item error", "item errors");
+        (void)fprintf(invocation->out, "%.*s:\n", STR_ARG(count));
     } else if (record->violating > 0) {
-        struct str count = report_count(invocation->arena, record->violating);
+        struct str count =
+            report_counted(invocation->arena, record->violating, "item violates", "items violate");
         (void)fprintf(invocation->out,
-                      "%.*s items violate the index, which was not made (\"on_violation\": "
+                      "%.*s the index, which was not made (\"on_violation\": "
                       "\"leave_out\" would leave them out):\n",
                       STR_ARG(count));
     }

@@ -75,9 +75,10 @@ struct str table_report_about(const struct table_desc *table, struct str quantit
 void table_report_print(struct invocation *invocation, const struct table_desc *table)
 {
     struct arena *arena = invocation->arena;
-    struct str items = table_report_about(table, report_count(arena, table->item_count), arena);
+    struct str items =
+        table_report_about(table, report_counted(arena, table->item_count, "item", "items"), arena);
     struct str bytes = table_report_about(table, report_bytes(arena, table->size_bytes), arena);
-    (void)fprintf(invocation->out, "%s: key %.*s, %.*s items, %.*s\n", invocation->table,
+    (void)fprintf(invocation->out, "%s: key %.*s, %.*s, %.*s\n", invocation->table,
                   STR_ARG(keys_text(&table->keys, arena)), STR_ARG(items), STR_ARG(bytes));
     if (table->server != NULL) {
         print_server(invocation, table->server);

@@ -267,7 +267,7 @@ class Share(Sharing, unittest.TestCase):
                 self.assertEqual(status, 3, err)
                 self.assertIn("more than 20 item errors", err)
                 said, _ = refold.run("status", self.table, "--plans", self.plans)
-                self.assertRegex(said, r"items met, \d+ item errors, ")
+                self.assertRegex(said, r"items read, \d+ item errors?, ")
                 go.set()
                 status, out, _ = first.end()
         self.assertEqual(status, 3, out)

@@ -38,6 +38,16 @@ START_TEST(report_quantities_follow_the_table)
 }
 END_TEST
 
+START_TEST(report_counted_knows_one_from_many)
+{
+    struct arena *arena = arena_new();
+    ck_assert_str_eq(report_counted(arena, 0, "entry", "entries").ptr, "0 entries");
+    ck_assert_str_eq(report_counted(arena, 1, "entry", "entries").ptr, "1 entry");
+    ck_assert_str_eq(report_counted(arena, 1001, "entry", "entries").ptr, "1,001 entries");
+    arena_free(arena);
+}
+END_TEST
+
 static const struct {
     const char *says;
     struct str rows[3][3];
@@ -161,6 +171,7 @@ END_TEST
 int main(void)
 {
     TCase *reports = tcase_create("reports");
+    tcase_add_test(reports, report_counted_knows_one_from_many);
     tcase_add_loop_test(reports, report_quantities_follow_the_table, 0, ROWS(quantities));
     tcase_add_loop_test(reports, report_table_print_follows_the_table, 0, ROWS(tables));
     tcase_add_loop_test(reports, progress_line_follows_the_table, 0, ROWS(lines));
