@@ -60,8 +60,7 @@ static struct stage_verdict judge_stage(const struct stage *stage, const struct 
     struct stage_verdict verdict = {.is_pass = stage->kind == STAGE_PASS};
     if (verdict.is_pass) {
         verdict.kind = "pass";
-        verdict.what =
-            arena_format(arena, "%zu step%s", stage->step_count, stage->step_count == 1 ? "" : "s");
+        verdict.what = report_counted(arena, stage->step_count, "step", "steps");
         verdict.was_compiled = pass != NULL;
         verdict.proved = pass != NULL && pass_facts(pass)->proved;
     } else {
@@ -103,8 +102,8 @@ static void report_stage(struct checking *checking, cJSON *stages,
 static cJSON *report_plan(struct checking *checking, const struct plan *plan, bool begun)
 {
     if (checking->list == NULL) {
-        (void)fprintf(checking->invocation->out, "%s: %.*s%s\n", plan->file, STR_ARG(plan->hash),
-                      begun ? ": in the table already" : "");
+        (void)fprintf(checking->invocation->out, "%s: ok%s\n", plan->file,
+                      begun ? ", in the table already" : "");
         return NULL;
     }
     cJSON *object = cJSON_CreateObject();
@@ -255,8 +254,9 @@ static bool check_map_file(struct checking *checking, const char *path, struct e
             .keys = map->keys, .indexes = map->indexes, .index_count = map->index_count};
     }
     if (checking->list == NULL) {
-        (void)fprintf(invocation->out, "%s: %.*s\n  %zu entities\n", path, STR_ARG(map->hash),
-                      map->entity_count);
+        struct str entities =
+            report_counted(invocation->arena, map->entity_count, "entity", "entities");
+        (void)fprintf(invocation->out, "%s: ok\n  %.*s\n", path, STR_ARG(entities));
     } else {
         cJSON *object = cJSON_CreateObject();
         (void)cJSON_AddStringToObject(object, "file", path);
@@ -294,8 +294,9 @@ static bool check_files(struct checking *checking, struct error *err)
         report_json(invocation, object);
     }
     if (ok && checking->wrong_count > 0) {
-        return error_set(err, ERROR_PLAN, "%zu of %zu files are wrong", checking->wrong_count,
-                         checking->file_count);
+        struct str files = report_counted(invocation->arena, checking->file_count, "file", "files");
+        return error_set(err, ERROR_PLAN, "%zu of %.*s %s wrong", checking->wrong_count,
+                         STR_ARG(files), checking->wrong_count == 1 ? "is" : "are");
     }
     return ok;
 }
@@ -332,8 +333,9 @@ const struct command command_check = {
     .synopsis = "[TABLE] [--plans DIR] [--map FILE]",
     .summary = "Check plans and a map, without touching anything.",
     .details =
-        "Each fault is printed with its file, line and column. With a TABLE, or a map that has\n"
-        "one, the plans are also checked against its keys, and each pass is shown to converge\n"
+        "The first fault of each file is printed, with its line and column. With a TABLE, or a\n"
+        "map that has one, the plans are also checked against its keys, and each pass is shown to "
+        "converge\n"
         "where the text alone can prove it.",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -315,13 +315,15 @@ class Commands(unittest.TestCase):
         os.mkdir(self.path("plans"))
         self.write("plans/0001_good.json", '{"steps": [{"where": "Kind = \'a\'", "set": {"Kind": "b"}}]}')
         out, _ = self.run_here("check", self.table)
-        self.assertIn("pass: 1 step: converges, proved", out)
+        self.assertIn("plans/0001_good.json: ok\n  pass: 1 step: converges, proved", out)
         self.write("plans/0002_bad.json", '{"steps": [\n  {"where": "Kind =", "set": {"A": 1}}]}')
         self.write("plans/0003_bad.json", '{"steps": [{"set": {"A": "${"}}]}')
         out, err = self.run_here("check", expect=2)
         self.assertIn("plans/0002_bad.json:2:", out)
         self.assertIn("plans/0003_bad.json:1:", out)
         self.assertIn("2 of 3 files are wrong", err)
+        os.remove(self.path("plans/0003_bad.json"))
+        self.assertIn("1 of 2 files is wrong", self.run_here("check", expect=2)[1])
         self.assertIn("none.refold does not exist", self.run_here("check", "none.refold", expect=2)[1])
 
     def test_check_compares_keys_with_the_table(self):
