@@ -15,20 +15,21 @@
 
 static const struct option options[] = {
     {"plans", "DIR", "the folder of plans (default plans)"},
-    {"to", "VERSION", "apply up to and with this version (default: all)"},
+    {"to", "VERSION", "apply up to and including this version (default: all)"},
     {"dry-run", NULL, "say what would happen; nothing is written to the table"},
     {"sweep", NULL, "put the newest applied plan through the table again until it writes nothing"},
     {"from", "VERSION", "with --sweep: begin with this plan, not the newest"},
     {"workers", "N", "threads that read and compute (default: one a processor)"},
     {"segments", "N", "parts that the table is read in (default 64)"},
     {"page-size", "N", "items a page at most (default: what is written in half a second)"},
-    {"no-consistent-read", NULL, "read a server's table at half the price: see below"},
+    {"no-consistent-read", NULL, "read a server's table at half the price: see above"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
-    {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
+    {"temp", "DIR", "folder for temporary sort files (default: $TMPDIR, else /tmp)"},
     {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
     {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
     {"max-wcu", "N|N%", "write capacity a second, likewise"},
-    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
+    {"control", "FILE",
+     "pause, abort or limit the run (default: NAME.refold-control or STATE/control)"},
 };
 
 /* Plans that are to run, each compiled against the table that the ones before leave. */
@@ -115,9 +116,10 @@ static void report(struct invocation *invocation, const struct ledger *ledger,
     if (count == 0) {
         report_nothing(invocation, ledger);
     } else if (records[count - 1]->state == RUN_FAILED) {
-        (void)fprintf(invocation->out,
-                      "hint: mend these items, or roll the plan back and change it; 'refold apply' "
-                      "takes it up again and writes only what is left\n");
+        (void)fprintf(
+            invocation->out,
+            "hint: correct these items, or roll the plan back and change it; 'refold apply' "
+            "takes it up again and writes only what is left\n");
     }
 }
 
@@ -274,22 +276,21 @@ const struct command command_apply = {
         "writes only what is left.\n"
         "\n"
         "Where the table is on a server, the same command in another process, on this host or\n"
-        "another, joins the run: each takes parts of the table, and the last to be there "
-        "finishes.\n"
-        "--max-item-errors is of the run, where all of them are given it; --max-rcu and --max-wcu\n"
-        "are of each process, and what they take adds up.\n"
-        "One that is not heard of for 15 seconds is taken for dead: the others read what it had,\n"
-        "and if it comes back, it joins anew.\n"
+        "another, joins the run: each takes parts of the table, and the last one there finishes.\n"
+        "Give --max-item-errors to all of them: it counts the item errors of the whole run.\n"
+        "--max-rcu and --max-wcu are limits of each process: what they take adds up.\n"
+        "A process that is not heard of for 15 seconds is taken for dead: the others read what it\n"
+        "had, and if it comes back, it joins anew.\n"
         "\n"
         "With --dry-run the table is only read. Exit 4: changes are pending; 3: there are\n"
         "problems; 0: nothing to do.\n"
         "\n"
-        "--sweep is for tables that others write while a plan is applied: it meets the items that\n"
-        "they created or put back where the pass had been, round by round until one writes\n"
-        "nothing. Run it once they write as the plan wants. Where several plans were applied\n"
-        "meanwhile, --from names the first; a plan that a later one has overruled is no\n"
-        "candidate, as it would undo that at first. With --dry-run it says what it would write\n"
-        "(exit 4): so one sees that a finished plan has met every item.\n"
+        "--sweep is for tables that other programs write while a plan is applied. It runs the\n"
+        "newest plan again on items that were created or put back behind it, until a round writes\n"
+        "nothing. Run it once those programs write the new form. Where several plans were applied\n"
+        "meanwhile, --from VERSION begins with an earlier one; do not name a plan whose effect a\n"
+        "later plan reverses. With --dry-run it says what it would write (exit 4: something, 0:\n"
+        "every item has been reached).\n"
         "\n"
         "Reads of a table on a server are consistent. With --no-consistent-read the first pass\n"
         "reads at half the price what may be a moment old. Nothing is overwritten by that, as\n"
@@ -297,11 +298,11 @@ const struct command command_apply = {
         "missed, or counted as an item error: apply again, or --sweep, finds it. Later passes,\n"
         "look-ups and the search for collisions stay consistent.\n"
         "\n"
-        "--control FILE (by default beside the table, or under the folder of undo files) is "
-        "looked\n"
-        "at while the run goes on. One setting a line: max-rcu N, max-wcu N, pause, abort.\n"
+        "--control FILE is looked at while the run goes on: NAME.refold-control beside the table,\n"
+        "or control in the folder of --state, if none is named. One setting a line: max-rcu N,\n"
+        "max-wcu N, pause, abort.\n"
         "\n"
-        "--to VERSION runs plans up to that version, it included. A version below what is\n"
+        "--to VERSION runs plans up to and including that version. A version below what is\n"
         "applied is refused: see 'refold help rollback'.",
     .options = options,
     .option_count = sizeof options / sizeof *options,

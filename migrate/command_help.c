@@ -48,7 +48,9 @@ static void print_list(FILE *out)
     print_shared_options(out);
     (void)fprintf(out,
                   "\nTABLE is %s, or a name in refold.json.\n"
-                  "refold help COMMAND explains one.\n",
+                  "refold help COMMAND explains one.\n"
+                  "\nExit: 0 done, 1 failed, 2 usage or wrong plan, 3 item errors or findings,\n"
+                  "4 changes pending, 5 interrupted.\n",
                   target_forms());
 }
 

@@ -18,17 +18,19 @@ static const struct option options[] = {
     {"from", "SOURCE", "postgresql://..., or a file of JSON lines"},
     {"map", "FILE", "how rows become items; goes with a database"},
     {"partition", "NAME:TYPE", "partition key of a new table (default PK:S)"},
-    {"sort", "NAME:TYPE", "sort key of a new table (default SK:S)"},
+    {"sort", "NAME:TYPE",
+     "sort key of a new table (default SK:S; none if --partition is given alone)"},
     {"create", NULL, "make a table on a server that does not exist; a file is always made"},
     {"dry-run", NULL, "derive and check everything, write nothing"},
     {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
     {"rejects", "FILE", "go on without rows that give no item; they are written there"},
     {"jobs", "N", "connections or threads that read (default 2)"},
     {"memory", "MB", "memory for sorting (default 64)"},
-    {"temp", "DIR", "where sorting may write (default $TMPDIR, or beside the table)"},
+    {"temp", "DIR", "folder for temporary sort files (default: $TMPDIR, or beside the table)"},
     {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
     {"max-wcu", "N|N%", "write capacity a second, likewise"},
-    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
+    {"control", "FILE",
+     "pause, abort or limit the run (default: NAME.refold-control or STATE/control)"},
 };
 
 /* One import from beginning to end. */
@@ -298,7 +300,10 @@ const struct command command_import = {
         "--partition and --sort. Rows are read from one snapshot by several connections,\n"
         "sorted, and checked for shared keys before the first item is written; two rows that\n"
         "fold to one key are an error, and so is an item that stands with other content.\n"
-        "An import that was broken off is started again by the same command.",
+        "An import that was broken off is started again by the same command.\n"
+        "\n"
+        "In the report, \"left out\" counts attributes that items do not have because their value\n"
+        "was NULL or missing. --control is explained by 'refold help apply'.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

@@ -15,11 +15,12 @@ static const struct option options[] = {
     {"segments", "N", "parts that the table is read in (default 64)"},
     {"page-size", "N", "items a page at most (default: what is written in half a second)"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
-    {"temp", "DIR", "where sorted runs go (default: $TMPDIR, else /tmp)"},
+    {"temp", "DIR", "folder for temporary sort files (default: $TMPDIR, else /tmp)"},
     {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
     {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
     {"max-wcu", "N|N%", "write capacity a second, likewise"},
-    {"control", "FILE", "pause, abort or limit the run by this file (default: beside the run)"},
+    {"control", "FILE",
+     "pause, abort or limit the run (default: NAME.refold-control or STATE/control)"},
 };
 
 /* Records that are to go, newest first. */
@@ -93,10 +94,10 @@ static void report_one(struct invocation *invocation, const struct ledger_record
     }
     struct str name = runner_report_name(record->version, record->name, arena);
     (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
-    struct str undone = report_count(arena, record->undone);
+    struct str undone =
+        report_counted(arena, record->undone, "write taken back", "writes taken back");
     struct str left = report_count(arena, record->left);
-    (void)fprintf(invocation->out, "  %.*s writes taken back, %.*s left alone\n", STR_ARG(undone),
-                  STR_ARG(left));
+    (void)fprintf(invocation->out, "  %.*s, %.*s left alone\n", STR_ARG(undone), STR_ARG(left));
     runner_report_used(invocation, &record->used);
     runner_report_faults(invocation, &record->faults, record->left);
 }
@@ -205,7 +206,8 @@ const struct command command_rollback = {
         "attribute by attribute: what somebody has changed since is left alone and reported\n"
         "(exit 3). Indexes that the plan made are dropped, those that it dropped are made again.\n"
         "\n"
-        "An interrupted rollback is taken up by the same command.",
+        "There is no dry run of a rollback: 'refold status' shows which plans are applied. An\n"
+        "interrupted rollback is taken up by the same command.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

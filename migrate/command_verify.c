@@ -15,7 +15,7 @@
 enum { FINDINGS_EXIT_STATUS = 3 };
 
 static const struct option options[] = {
-    {"from", "CONNECTION", "derive the items again from this database and compare"},
+    {"from", "SOURCE", "postgresql://...: derive the items again from it and compare"},
     {"map", "FILE", "the map that the table was imported with"},
     {"plans", "DIR", "the folder of plans that were applied since (default plans)"},
 };
@@ -99,10 +99,10 @@ static bool compare_with_source(struct invocation *invocation, struct store *sto
         return true;
     }
     struct arena *arena = invocation->arena;
-    (void)fprintf(invocation->out,
-                  "%.*s items derived as of %.*s, %.*s equal; imported as of %.*s\n",
-                  STR_ARG(report_count(arena, verified.derived)), STR_ARG(verified.snapshot_time),
-                  STR_ARG(report_count(arena, verified.equal)), STR_ARG(verified.import_time));
+    (void)fprintf(invocation->out, "%.*s derived as of %.*s, %.*s equal; imported as of %.*s\n",
+                  STR_ARG(report_counted(arena, verified.derived, "item", "items")),
+                  STR_ARG(verified.snapshot_time), STR_ARG(report_count(arena, verified.equal)),
+                  STR_ARG(verified.import_time));
     return true;
 }
 
@@ -163,10 +163,11 @@ static void print_result(const struct findings *findings, const struct table_des
         report_json(invocation, object);
     } else {
         print_keys_alone(invocation, key_only);
-        (void)fprintf(invocation->out, "%.*s items, %zu indexes: %.*s findings\n",
-                      STR_ARG(report_count(invocation->arena, table->item_count)),
-                      table->index_count,
-                      STR_ARG(report_count(invocation->arena, findings->count)));
+        struct arena *arena = invocation->arena;
+        (void)fprintf(invocation->out, "%.*s, %.*s: %.*s\n",
+                      STR_ARG(report_counted(arena, table->item_count, "item", "items")),
+                      STR_ARG(report_counted(arena, table->index_count, "index", "indexes")),
+                      STR_ARG(report_counted(arena, findings->count, "finding", "findings")));
     }
 }
 
@@ -203,16 +204,16 @@ static bool run(struct invocation *invocation, struct error *err)
 
 const struct command command_verify = {
     .name = "verify",
-    .synopsis = "TABLE [--from CONNECTION --map FILE [--plans DIR]]",
+    .synopsis = "TABLE [--from SOURCE --map FILE [--plans DIR]]",
     .summary = "Check that the table agrees with itself, and with its source.",
     .details =
         "Checks every record, count and index entry. With --from and --map the items are\n"
         "derived again from the database, put through the plans that were applied since the\n"
         "import, and compared both ways. Findings give exit status 3.\n"
         "\n"
-        "Items that have nothing but their key are named in a note: an update that is made\n"
-        "without looking leaves such of an item that was deleted before it. They are no finding,\n"
-        "as a table may be meant to have them.",
+        "Items that consist of their key alone are named in a note, not as findings. A program\n"
+        "that updates an item after it was deleted creates such items; but some tables have them\n"
+        "on purpose.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

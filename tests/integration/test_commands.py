@@ -290,6 +290,7 @@ class Commands(unittest.TestCase):
             self.assertNotIn("geheim", out + err)
 
     def test_help_covers_every_command(self):
+        self.assertTrue(self.run_here("help")[0].endswith("4 changes pending, 5 interrupted.\n"))
         listed = [row.split()[0] for row in self.run_here("help")[0].split("Commands:\n")[1].split("\n\n")[0].splitlines()]
         self.assertGreater(len(listed), 7)
         for command in listed:
