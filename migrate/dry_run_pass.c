@@ -11,7 +11,7 @@
 
 /* A page's tally: this, then a struct runner_tally. */
 struct dry_tally {
-    int64_t entries[INDEXES_MAX];
+    int64_t entries[INDEXES_KNOWN_MAX];
 };
 _Static_assert(sizeof(struct dry_tally) % sizeof(uint64_t) == 0, "what follows is aligned");
 
@@ -167,7 +167,7 @@ static bool take_page(void *context, const struct scan_page *page, struct scan_c
     for (size_t i = 0; i < step_count(pass); i++) {
         step_counts_add(&pass->steps[i].counts, &counted->counts[i]);
     }
-    for (size_t i = 0; i < INDEXES_MAX; i++) {
+    for (size_t i = 0; i < INDEXES_KNOWN_MAX; i++) {
         pass->entries[i] += tally->entries[i];
     }
     for (size_t i = 0; i < page->note_count; i++) {

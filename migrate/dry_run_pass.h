@@ -26,7 +26,7 @@ struct dry_run_pass {
     struct fault_list faults;  /* item errors */
     struct str *samples;       /* room for DRY_RUN_SAMPLES a step */
     size_t sample_count;
-    int64_t entries[INDEXES_MAX]; /* by index of the rules' table: entries that come or go */
+    int64_t entries[INDEXES_KNOWN_MAX]; /* by index of the rules' table: entries that come or go */
 };
 
 /* ERROR_STOPPED: asked to stop. What reading returns. */

@@ -62,9 +62,9 @@ static bool check_step(const struct stage *stage, const struct ledger_record *re
         return place_error(&stage->place, stage->offset, err, "index %.*s is there already",
                            STR_ARG(name));
     }
-    return table->index_count < INDEXES_MAX ||
-           place_error(&stage->place, stage->offset, err, "a table has at most %d indexes",
-                       INDEXES_MAX);
+    size_t most = table->server == NULL ? INDEXES_MAX : INDEXES_KNOWN_MAX; /* it has its own */
+    return table->index_count < most ||
+           place_error(&stage->place, stage->offset, err, "a table has at most %zu indexes", most);
 }
 
 static bool compile_stage(struct compile_target *target, const struct pass_table *keys,

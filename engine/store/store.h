@@ -35,8 +35,15 @@ enum index_state {
                     until store_index_finish() has made it anew */
 };
 
-/* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. */
-enum { INDEXES_MAX = 20, INDEX_INCLUDE_MAX = 100, INDEX_NAME_MIN = 3, INDEX_NAME_MAX = 255 };
+/* Amazon DynamoDB Developer Guide, "Quotas": 20 indexes a table. A table on a server may have more,
+ * by request, and local ones besides; INDEXES_KNOWN_MAX bounds what is described. */
+enum {
+    INDEXES_MAX = 20,
+    INDEXES_KNOWN_MAX = 100,
+    INDEX_INCLUDE_MAX = 100,
+    INDEX_NAME_MIN = 3,
+    INDEX_NAME_MAX = 255
+};
 
 struct index_desc {
     struct str name;

@@ -207,5 +207,88 @@ class Indexes(Case):
         self.assertEqual(self.names(), [])
 
 
+class Described(Case):
+    """What DescribeTable says is another than what stands."""
+
+    kind = "moto"
+
+    def lagging(self, operation, looks=3):
+        """A proxy: after the change, that many looks see the table as it was before."""
+        before, left = {}, [0]
+
+        def play(asked, body):
+            if asked == "DescribeTable" and left[0]:
+                left[0] -= 1
+                return before[self.name]
+            if asked == operation:
+                try:
+                    told = 200, json.dumps(self.server.call("DescribeTable", {"TableName": self.name})).encode()
+                except RuntimeError:
+                    told = 400, json.dumps({"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", "message": "none"}).encode()
+                before[self.name] = told
+            return None
+
+        def count(asked, *_):
+            if asked == operation:
+                left[0] = looks
+            return True
+
+        return ddb_servers.Proxy(self.server, before=play, after=count, single=True)
+
+    def described(self, indexes, attributes):
+        """A proxy: the table has these indexes besides, with keys of these attributes."""
+        def play(asked, body):
+            if asked != "DescribeTable":
+                return None
+            reply = self.server.call(asked, json.loads(body))
+            for name, found in indexes.items():
+                reply["Table"][name] = found
+            reply["Table"]["AttributeDefinitions"] += [{"AttributeName": name, "AttributeType": "S"} for name in attributes]
+            return 200, json.dumps(reply).encode()
+
+        return ddb_servers.Proxy(self.server, before=play, single=True)
+
+    def test_a_table_that_was_made_may_not_be_told_of_yet(self):
+        with self.lagging("CreateTable") as proxy:
+            refold.run("import", proxy.table(self.name), "--from", self.write_rows([item("a")]), "--create")
+        self.assertEqual(len(self.raw()), 1)
+
+    def test_a_change_of_an_index_may_not_be_told_of_yet(self):
+        """What was dropped would refuse the text, if it were believed to stand."""
+        self.load(*[item(f"k{n}", N={"N": str(n)}) for n in range(5)])
+        self.plan(1, CREATE)
+        self.plan(2, {"drop_index": "ByN"})
+        self.plan(3, {"set": {"N": "${PK}"}})
+        with self.lagging("UpdateTable") as proxy:
+            for version in ("1", "3"):
+                self.apply(proxy.table(self.name), "--to", version)
+        self.assertEqual({one["N"]["S"] for one in self.raw().values()}, {f"k{n}" for n in range(5)})
+
+    def index(self, name, *keys):
+        kinds = ["HASH"] * (len(keys) // 2) + ["RANGE"] * (len(keys) - len(keys) // 2)
+        return {"IndexName": name, "IndexStatus": "ACTIVE", "Projection": {"ProjectionType": "ALL"},
+                "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in zip(keys, kinds)]}
+
+    def test_a_dry_run_counts_right_with_as_many_indexes_as_there_may_be(self):
+        """20 and 5 local ones."""
+        self.load(*[item(f"k{n}") for n in range(5)])
+        local = {f"L{n}": "z" for n in range(5)}
+        self.plan(1, {"where": "attribute_not_exists(A)", "set": {"A": "a", **local}})
+        indexes = {"GlobalSecondaryIndexes": [self.index(f"g{n}", f"G{n}", f"H{n}") for n in range(20)],
+                   "LocalSecondaryIndexes": [self.index(f"l{n}", "PK", f"L{n}") for n in range(5)]}
+        names = [f"{kind}{n}" for n in range(20) for kind in "GH"] + list(local)
+        with self.described(indexes, names) as proxy:
+            out, _ = self.apply(proxy.table(self.name), "--dry-run", expect=4)
+        self.assertRegex(out, r"steps\[0\] +5 +5 +0 +0 +0")
+
+    def test_a_table_of_more_indexes_than_there_are_is_refused(self):
+        self.load(item("a"))
+        self.plan(1, CREATE)
+        keys = [[f"A{n}_{part}" for part in range(8)] for n in range(400)]
+        with self.described({"GlobalSecondaryIndexes": [self.index(f"g{n}", *keys[n]) for n in range(400)]}, sum(keys, [])) as proxy:
+            _, err = self.apply(proxy.table(self.name), expect=1)
+        self.assertIn(f"table {self.name} has 400 indexes: refold knows tables of at most 100", err)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -40,7 +40,7 @@ static bool is_made(struct ddb_store *store, const struct ddb_place *place)
     struct error ignored;
     bool missing = false;
     return ddb_table_read(place, store->arena, &table, &missing, &ignored) && !missing &&
-           ddb_table_wait(place, NULL, &ignored);
+           ddb_table_wait(place, &(struct ddb_change){.kind = CHANGE_NONE}, NULL, &ignored);
 }
 
 bool home_make(struct ddb_store *store, struct error *err)

@@ -12,19 +12,28 @@ static bool refresh(struct ddb_store *store, struct error *err)
     return ddb_table_read(&place, store->arena, &store->table, NULL, err);
 }
 
+static bool wait_for(struct ddb_store *store, const struct ddb_change *change,
+                     const struct ddb_watch *watch, struct error *err)
+{
+    struct ddb_place place = ddb_place_of(store);
+    return ddb_table_wait(&place, change, watch, err) && refresh(store, err);
+}
+
+static const struct ddb_change no_change = {.kind = CHANGE_NONE};
+
 /* A table changes one index at a time. */
 bool ddb_index_create(struct store *base, const struct index_desc *index, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_place place = ddb_place_of(store);
-    if (!lease_check(store, err) || !ddb_table_wait(&place, NULL, err) || !refresh(store, err)) {
+    if (!lease_check(store, err) || !wait_for(store, &no_change, NULL, err)) {
         return false;
     }
     if (ddb_table_index(&store->table, index->name) != NULL) {
         return error_set(err, ERROR_PLAN, "%.*s has an index %.*s already",
                          STR_ARG(store->target.table), STR_ARG(index->name));
     }
-    if (!ddb_table_add_index(&place, index, err) || !refresh(store, err)) {
+    if (!ddb_table_add_index(&place, index, store->arena, &store->table, err)) {
         return false;
     }
     return ddb_table_index(&store->table, index->name) != NULL ||
@@ -89,11 +98,10 @@ static bool check_entries(const struct ddb_store *store, struct str name, struct
 bool ddb_index_finish(struct store *base, struct str name, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
-    struct ddb_place place = ddb_place_of(store);
     struct growth growth = {store, name};
     struct ddb_watch watch = {tell_growth, &growth};
-    return ddb_table_wait(&place, &watch, err) && refresh(store, err) &&
-           check_entries(store, name, err);
+    struct ddb_change made = {CHANGE_INDEX_MADE, name};
+    return wait_for(store, &made, &watch, err) && check_entries(store, name, err);
 }
 
 /* An earlier attempt may have been broken off while the server was at it. */
@@ -101,10 +109,10 @@ bool ddb_index_drop(struct store *base, struct str name, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
     struct ddb_place place = ddb_place_of(store);
-    if (!lease_check(store, err) || !ddb_table_wait(&place, NULL, err) || !refresh(store, err)) {
+    struct ddb_change dropped = {CHANGE_INDEX_DROPPED, name};
+    if (!lease_check(store, err) || !wait_for(store, &no_change, NULL, err)) {
         return false;
     }
     return ddb_table_index(&store->table, name) == NULL ||
-           (ddb_table_drop_index(&place, name, err) && ddb_table_wait(&place, NULL, err) &&
-            refresh(store, err));
+           (ddb_table_drop_index(&place, name, err) && wait_for(store, &dropped, NULL, err));
 }

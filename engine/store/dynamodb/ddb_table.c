@@ -122,12 +122,18 @@ static bool read_index(const struct json *table, const struct json *index, struc
     return read_keys(table, list_of(index, "KeySchema"), arena, &out->keys);
 }
 
+static size_t count_indexes(const struct json *table)
+{
+    return list_of(table, "GlobalSecondaryIndexes")->count +
+           list_of(table, "LocalSecondaryIndexes")->count;
+}
+
 static bool read_indexes(const struct json *table, struct arena *arena, struct table_desc *out)
 {
     const struct json *lists[] = {list_of(table, "GlobalSecondaryIndexes"),
                                   list_of(table, "LocalSecondaryIndexes")};
     size_t global = lists[0]->count;
-    size_t count = global + lists[1]->count;
+    size_t count = count_indexes(table);
     struct index_desc *indexes = arena_zero(arena, (count + 1) * sizeof *indexes);
     for (size_t i = 0; i < count; i++) {
         const struct json *index = i < global ? &lists[0]->items[i] : &lists[1]->items[i - global];
@@ -164,9 +170,8 @@ static struct str account_of(const struct json *table, struct arena *arena)
     return arena_copy(arena, (struct str){rest.ptr, end == NULL ? 0 : (size_t)(end - rest.ptr)});
 }
 
-static bool read_table(const struct json *reply, struct arena *arena, struct ddb_table *out)
+static bool read_table(const struct json *table, struct arena *arena, struct ddb_table *out)
 {
-    const struct json *table = json_member(reply, "Table");
     if (table == NULL) {
         return false;
     }
@@ -203,16 +208,23 @@ static bool refuse_missing(const struct ddb_place *place, struct arena *arena, s
                      STR_ARG(place->table), STR_ARG(where));
 }
 
-static bool parse_table(const struct ddb_place *place, struct str content, struct arena *arena,
-                        struct ddb_table *out, struct error *err)
+bool ddb_table_parse(const struct ddb_place *place, const struct ddb_request *request,
+                     const char *member, struct arena *arena, struct ddb_table *out,
+                     struct error *err)
 {
-    struct json_options options = {.file = "DescribeTable"};
+    struct json_options options = {.file = request->operation};
     struct json *reply = NULL;
-    if (!json_parse(content, &options, arena, &reply, err)) {
+    if (!json_parse(request->content, &options, arena, &reply, err)) {
         err->code = ERROR_STORE;
         return false;
     }
-    return read_table(reply, arena, out) ||
+    const struct json *table = json_member(reply, member);
+    if (table != NULL && count_indexes(table) > INDEXES_KNOWN_MAX) {
+        return error_set(err, ERROR_STORE,
+                         "table %.*s has %zu indexes: refold knows tables of at most %d",
+                         STR_ARG(place->table), count_indexes(table), INDEXES_KNOWN_MAX);
+    }
+    return read_table(table, arena, out) ||
            error_set(err, ERROR_STORE, "the server does not describe table %.*s",
                      STR_ARG(place->table));
 }
@@ -240,7 +252,7 @@ bool ddb_table_read(const struct ddb_place *place, struct arena *arena, struct d
     if (request.reply != DDB_OK) {
         return ddb_request_error(place->account, &request, err);
     }
-    return parse_table(place, request.content, arena, out, err);
+    return ddb_table_parse(place, &request, "Table", arena, out, err);
 }
 
 const struct index_desc *ddb_table_index(const struct ddb_table *table, struct str name)

@@ -4,13 +4,14 @@
 
 #include <inttypes.h>
 
-/* Between two looks at a table that is being made or changed: soon at first, then rarely. */
-enum { LOOK_FIRST_MS = 50, LOOK_MAX_MS = 5000 };
+/* Between two looks at a table that is being made or changed: soon at first, then rarely. And how
+ * long a description may not tell of a change that the server agreed to. */
+enum { LOOK_FIRST_MS = 50, LOOK_MAX_MS = 5000, LAG_MAX_MS = 30000 };
 
 /* ---------------------------------------------------------------- JSON */
 
 struct definitions {
-    struct key_attribute list[(INDEXES_MAX + 1) * 2 * KEY_PARTS_MAX];
+    struct key_attribute list[(INDEXES_KNOWN_MAX + 2) * 2 * KEY_PARTS_MAX];
     size_t count;
 };
 
@@ -89,19 +90,16 @@ static void write_index(struct buffer *out, const struct index_desc *index)
 
 /* ---------------------------------------------------------------- sending */
 
-/* The composed request; the change is under way when this returns. */
+/* The composed request, in the arena; the change is under way when this returns. */
 static bool send(const struct ddb_place *place, const char *operation, struct composer *composer,
-                 struct error *err)
+                 struct arena *arena, struct ddb_request *out, struct error *err)
 {
-    struct arena *arena = arena_new();
-    struct ddb_request request = {.operation = operation, .body = compose_end(composer, arena)};
-    bool ok = ddb_call(place->client, &request, arena, err);
-    if (ok && request.reply != DDB_OK) {
-        bool is_done = request.unsure && str_equal(request.type, STR("ResourceInUseException"));
-        ok = is_done || ddb_request_error(place->account, &request, err);
+    *out = (struct ddb_request){.operation = operation, .body = compose_end(composer, arena)};
+    if (!ddb_call(place->client, out, arena, err)) {
+        return false;
     }
-    arena_free(arena);
-    return ok;
+    bool is_done = out->unsure && str_equal(out->type, STR("ResourceInUseException"));
+    return out->reply == DDB_OK || is_done || ddb_request_error(place->account, out, err);
 }
 
 static bool is_settled(const struct ddb_table *table)
@@ -113,26 +111,59 @@ static bool is_settled(const struct ddb_table *table)
     return settled;
 }
 
-bool ddb_table_wait(const struct ddb_place *place, const struct ddb_watch *watch, struct error *err)
+static bool shows(const struct ddb_table *table, bool missing, const struct ddb_change *change)
+{
+    bool has_index = !missing && ddb_table_index(table, change->index) != NULL;
+    switch (change->kind) {
+    case CHANGE_INDEX_MADE:
+        return has_index;
+    case CHANGE_INDEX_DROPPED:
+        return !has_index;
+    case CHANGE_TABLE_MADE:
+    case CHANGE_NONE:
+        break;
+    }
+    return !missing;
+}
+
+/* One look; *lags: the description does not tell of the change yet, *over: there is nothing to wait
+ * for. */
+static bool look(const struct ddb_place *place, const struct ddb_change *change,
+                 const struct ddb_watch *watch, bool *lags, bool *over, struct error *err)
 {
     struct arena *arena = arena_new();
     struct ddb_table table = {.active = false};
-    bool ok = true;
-    bool settled = false;
-    for (unsigned wait_ms = LOOK_FIRST_MS; ok && !settled;) {
-        arena_reset(arena);
-        ok = ddb_table_read(place, arena, &table, NULL, err);
-        settled = ok && is_settled(&table);
-        if (ok && watch != NULL) {
-            watch->look(watch->context, &table);
-        }
-        if (ok && !settled) {
-            ok = ddb_place_rest(place, wait_ms, err);
-            wait_ms = wait_ms < LOOK_MAX_MS / 2 ? wait_ms * 2 : LOOK_MAX_MS;
-        }
+    bool missing = false;
+    bool is_new = change->kind == CHANGE_TABLE_MADE;
+    bool ok = ddb_table_read(place, arena, &table, is_new ? &missing : NULL, err);
+    *lags = ok && !shows(&table, missing, change);
+    *over = ok && !missing && is_settled(&table);
+    if (ok && !missing && watch != NULL) {
+        watch->look(watch->context, &table);
     }
     arena_free(arena);
     return ok;
+}
+
+bool ddb_table_wait(const struct ddb_place *place, const struct ddb_change *change,
+                    const struct ddb_watch *watch, struct error *err)
+{
+    unsigned lag_ms = 0;
+    for (unsigned wait_ms = LOOK_FIRST_MS;;) {
+        bool lags = false;
+        bool over = false;
+        if (!look(place, change, watch, &lags, &over, err)) {
+            return false;
+        }
+        if (lag_ms >= LAG_MAX_MS || (over && !lags)) {
+            return true; /* who needs the change looks for it */
+        }
+        if (!ddb_place_rest(place, wait_ms, err)) {
+            return false;
+        }
+        lag_ms = lags ? lag_ms + wait_ms : 0;
+        wait_ms = wait_ms < LOOK_MAX_MS / 2 ? wait_ms * 2 : LOOK_MAX_MS;
+    }
 }
 
 /* ---------------------------------------------------------------- tables */
@@ -170,7 +201,12 @@ bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wa
     compose_raw(&composer, "KeySchema", buffer_str(&scratch));
     compose_text(&composer, "BillingMode", STR("PAY_PER_REQUEST"));
     compose_indexes(&composer, wanted, &scratch);
-    bool ok = send(place, "CreateTable", &composer, err) && ddb_table_wait(place, NULL, err);
+    struct arena *arena = arena_new();
+    struct ddb_request request;
+    struct ddb_change made = {.kind = CHANGE_TABLE_MADE};
+    bool ok = send(place, "CreateTable", &composer, arena, &request, err) &&
+              ddb_table_wait(place, &made, NULL, err);
+    arena_free(arena);
     buffer_free(&scratch);
     composer_free(&composer);
     return ok || error_wrap(err, "making table %.*s", STR_ARG(place->table));
@@ -204,36 +240,47 @@ static void compose_added_index(struct composer *composer, const struct ddb_tabl
     compose_raw(composer, "GlobalSecondaryIndexUpdates", buffer_str(scratch));
 }
 
-bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
-                         struct error *err)
+/* An attempt that was agreed to unseen has a reply that describes nothing. */
+static bool read_change(const struct ddb_place *place, const struct ddb_request *request,
+                        struct arena *arena, struct ddb_table *out, struct error *err)
 {
-    struct arena *arena = arena_new();
+    return request->reply == DDB_OK
+               ? ddb_table_parse(place, request, "TableDescription", arena, out, err)
+               : ddb_table_read(place, arena, out, NULL, err);
+}
+
+bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
+                         struct arena *arena, struct ddb_table *out, struct error *err)
+{
     struct composer composer = {.name_count = 0};
     struct buffer scratch = {0};
-    struct ddb_table table;
-    bool ok = ddb_table_read(place, arena, &table, NULL, err);
+    struct ddb_request request;
+    bool ok = ddb_table_read(place, arena, out, NULL, err);
     if (ok) {
         compose_begin(&composer, place->table);
-        compose_added_index(&composer, &table, index, &scratch);
-        ok = send(place, "UpdateTable", &composer, err);
+        compose_added_index(&composer, out, index, &scratch);
+        ok = send(place, "UpdateTable", &composer, arena, &request, err) &&
+             read_change(place, &request, arena, out, err);
     }
     buffer_free(&scratch);
     composer_free(&composer);
-    arena_free(arena);
     return ok;
 }
 
 bool ddb_table_drop_index(const struct ddb_place *place, struct str name, struct error *err)
 {
+    struct arena *arena = arena_new();
     struct composer composer = {.name_count = 0};
     struct buffer scratch = {0};
+    struct ddb_request request;
     compose_begin(&composer, place->table);
     buffer_add(&scratch, STR("[{\"Delete\":{\"IndexName\":"));
     json_write_string(&scratch, name);
     buffer_add(&scratch, STR("}}]"));
     compose_raw(&composer, "GlobalSecondaryIndexUpdates", buffer_str(&scratch));
-    bool ok = send(place, "UpdateTable", &composer, err);
+    bool ok = send(place, "UpdateTable", &composer, arena, &request, err);
     buffer_free(&scratch);
     composer_free(&composer);
+    arena_free(arena);
     return ok;
 }

@@ -38,20 +38,34 @@ MUST_CHECK bool ddb_table_read(const struct ddb_place *place, struct arena *aren
 MUST_CHECK bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wanted,
                                  struct error *err);
 
-/* Waits until neither the table nor any of its indexes is being made or changed. `watch` is told of
- * the table at each look; NULL: nobody is. ERROR_STOPPED. */
+/* What a description shows once it tells of a change. It may lag behind for some seconds (Amazon
+ * DynamoDB API Reference, DescribeTable: "an eventually consistent query"). */
+struct ddb_change {
+    enum { CHANGE_NONE, CHANGE_TABLE_MADE, CHANGE_INDEX_MADE, CHANGE_INDEX_DROPPED } kind;
+    struct str index;
+};
+
+/* Waits until the table shows the change, as long as that may lag, and neither it nor any of its
+ * indexes is being made or changed. `watch` is told of the table at each look; NULL: nobody is.
+ * ERROR_STOPPED. */
 struct ddb_watch {
     void (*look)(void *context, const struct ddb_table *table);
     void *context;
 };
-MUST_CHECK bool ddb_table_wait(const struct ddb_place *place, const struct ddb_watch *watch,
-                               struct error *err);
+MUST_CHECK bool ddb_table_wait(const struct ddb_place *place, const struct ddb_change *change,
+                               const struct ddb_watch *watch, struct error *err);
 
-/* UpdateTable with one change of an index: returns when it is under way. */
+/* UpdateTable with one change of an index: returns when it is under way.
+ *   out  the table as the server says that it is then, in the arena */
 MUST_CHECK bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
-                                    struct error *err);
+                                    struct arena *arena, struct ddb_table *out, struct error *err);
 MUST_CHECK bool ddb_table_drop_index(const struct ddb_place *place, struct str name,
                                      struct error *err);
+
+/* The table of a reply that describes one under `member`. ERROR_STORE. */
+MUST_CHECK bool ddb_table_parse(const struct ddb_place *place, const struct ddb_request *request,
+                                const char *member, struct arena *arena, struct ddb_table *out,
+                                struct error *err);
 
 /* The index of that name, or NULL. */
 const struct index_desc *ddb_table_index(const struct ddb_table *table, struct str name);
