@@ -103,7 +103,7 @@ class Scans(Case):
             with self.stub(watch) as stub:
                 self.apply(self.through(stub), "--segments", segments)
             self.assertEqual({scan.get("TotalSegments") for scan in scans}, {4})
-            self.assertTrue(all(f"V{version}" in one for one in self.raw().values()))
+            self.assert_all_have(40, f"V{version}")
 
     def test_a_pass_that_is_over_is_not_read_again(self):
         """Killed as its checkpoints are deleted: before the first, or some of them."""
@@ -129,7 +129,7 @@ class Scans(Case):
             with self.stub(lambda request: scans.append(request) if request.operation == "Scan" else None) as stub:
                 self.apply(self.through(stub))
             self.assertEqual(scans, [])
-            self.assertTrue(all(f"V{version}" in one for one in self.raw().values()))
+            self.assert_all_have(20, f"V{version}")
             left = [one["SK"]["S"] for one in self.server.items(self.name) if one["PK"]["S"].startswith("__refold#")]
             self.assertEqual([name for name in left if "checkpoint/" in name], [])
 
@@ -167,7 +167,7 @@ class Scans(Case):
         self.assertIn("starting key is invalid", err)
         self.assertIn("segment 0", err)
         self.apply(self.table)
-        self.assertTrue(all("V" in one for one in self.raw().values()))
+        self.assert_all_have(20, "V")
 
     def ignoring_segments(self, request):
         """The whole table for every segment, page by page."""
@@ -314,7 +314,7 @@ class Writes(Case):
         out, _ = self.outsider_deletes("k4", self.apply)
         self.check_gone(out, "k4", 6)
         self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k5", "k6", "k7"])
-        self.assertTrue(all("New" in one and "Old" not in one for one in self.raw().values()))
+        self.assert_all_have(6, "New", never=("Old",))
         out, _ = refold.run("status", self.table, "--plans", self.plans)
         self.assertRegex(out, r"\nplan .* failed  gone  capacity\n0001 .* 7       0     1  .*\n0002 .* 6       0     1  ")
         status = json.loads(refold.run("status", self.table, "--plans", self.plans, "--format", "json")[0])
@@ -323,7 +323,7 @@ class Writes(Case):
         out, _ = self.outsider_deletes("k5", lambda table: refold.run("rollback", table, *self.options, "--to", "0", expect=3))
         self.assertIn("PK='k5' SK='A': the item was deleted since", out)
         self.assertEqual(sorted(pk for pk, _ in self.raw()), ["k0", "k1", "k2", "k6", "k7"])
-        self.assertTrue(all("Old" in one and "New" not in one for one in self.raw().values()))
+        self.assert_all_have(5, "Old", never=("New",))
 
     def test_wr_3_on_the_way_back_by_steps(self):
         self.load(*[item(f"k{n}") for n in range(8)])

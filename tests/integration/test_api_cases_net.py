@@ -63,7 +63,7 @@ class Credentials(Case):
             self.assertEqual(stub.requests[-1].key_id, NEW_KEY[0])
             self.assertEqual(stub.requests[-1].headers["x-amz-security-token"], NEW_KEY[2])
         self.assertGreater(len(expired), 0)
-        self.assertTrue(all("V" in one for one in self.raw().values()))
+        self.assert_all_have(30, "V")
         self.assert_no_secret(out, err)
 
     def test_net_1_credentials_that_stay_expired_stop_the_run(self):
@@ -82,7 +82,7 @@ class Credentials(Case):
             out, err = self.apply(self.through(stub), env=self.env)
             again = {request.body["Segment"] for request in stub.requests[begun:] if request.operation == "Scan"}
         self.assertLess(len(again), 4)
-        self.assertTrue(all("V" in one for one in self.raw().values()))
+        self.assert_all_have(30, "V")
         self.assert_no_secret(out, err)
 
     def test_credentials_that_are_expired_at_first_are_said_at_once(self):
@@ -113,7 +113,7 @@ class Clocks(Case):
             self.assertEqual(len(said), 1, err)
             self.assertAlmostEqual(int(said[0]), 600, delta=5)
             self.assertEqual(len(refused), 1)
-        self.assertTrue(all({"V1", "V2"} <= set(one) for one in self.raw().values()))
+        self.assert_all_have(10, "V1", "V2")
 
     def test_net_2_a_host_that_slept_between_signing_and_sending(self):
         """One update comes six minutes after it was signed: it is signed anew, and nothing is lost."""
@@ -132,7 +132,7 @@ class Clocks(Case):
             keys = [request.body["Key"] for request in stub.requests if request.operation == "UpdateItem" and not is_ours(request)]
         self.assertEqual(len(late), 1)
         self.assertGreater(keys.count(late[0].body["Key"]), 1)
-        self.assertTrue(all("V" in one for one in self.raw().values()))
+        self.assert_all_have(20, "V")
 
 
 class SetUps(Case):
@@ -211,7 +211,7 @@ class SetUps(Case):
                 self.assertEqual(len({request.raw for request in denied}), len(denied))
                 self.assertIn("interrupted", refold.run("status", self.table, "--plans", self.plans)[0])
         self.apply(self.table)
-        self.assertTrue(all("V" in one for one in self.raw().values()))
+        self.assert_all_have(40, "V")
 
     def test_no_way_to_the_server(self):
         port = ddb_servers.free_port()

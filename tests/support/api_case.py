@@ -67,3 +67,11 @@ class Case(ApiTable, unittest.TestCase):
         """Items in DynamoDB JSON by (PK, SK), without control records."""
         found = [one for one in self.server.items(name or self.name) if not one["PK"]["S"].startswith("__refold#")]
         return {(one["PK"]["S"], one["SK"]["S"]): one for one in found}
+
+    def assert_all_have(self, count, *names, never=()):
+        """There are so many items; each has these attributes, and never those."""
+        found = self.raw()
+        self.assertEqual(len(found), count)
+        for key, one in found.items():
+            self.assertEqual(set(names) - set(one), set(), key)
+            self.assertEqual(set(never) & set(one), set(), key)
