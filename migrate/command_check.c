@@ -217,24 +217,6 @@ static bool check_plans(struct checking *checking, struct error *err)
 
 /* ---------------------------------------------------------------- the map and the table */
 
-static bool same_attributes(const struct key_attribute *a, const struct key_attribute *b,
-                            size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!str_equal(a[i].name, b[i].name) || a[i].type != b[i].type) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_keys(const struct key_schema *a, const struct key_schema *b)
-{
-    return a->partition_count == b->partition_count && a->sort_count == b->sort_count &&
-           same_attributes(a->partition, b->partition, a->partition_count) &&
-           same_attributes(a->sort, b->sort, a->sort_count);
-}
-
 static bool check_map_file(struct checking *checking, const char *path, struct error *err)
 {
     struct invocation *invocation = checking->invocation;
@@ -244,7 +226,8 @@ static bool check_map_file(struct checking *checking, const char *path, struct e
         !map_parse(text, path, invocation->arena, &map, err)) {
         return false;
     }
-    if (map->has_table && checking->knows_table && !same_keys(&map->keys, &checking->table.keys)) {
+    if (map->has_table && checking->knows_table &&
+        !key_schema_equal(&map->keys, &checking->table.keys)) {
         return error_set(err, ERROR_PLAN, "%s: table: its keys are not those of %s", path,
                          invocation->table);
     }

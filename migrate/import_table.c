@@ -6,23 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool attribute_equal(const struct key_attribute *a, const struct key_attribute *b)
-{
-    return str_equal(a->name, b->name) && a->type == b->type;
-}
-
-static bool schema_equal(const struct key_schema *a, const struct key_schema *b)
-{
-    bool equal = a->partition_count == b->partition_count && a->sort_count == b->sort_count;
-    for (size_t i = 0; equal && i < a->partition_count; i++) {
-        equal = attribute_equal(&a->partition[i], &b->partition[i]);
-    }
-    for (size_t i = 0; equal && i < a->sort_count; i++) {
-        equal = attribute_equal(&a->sort[i], &b->sort[i]);
-    }
-    return equal;
-}
-
 /* The keys that the command line gives; without a sort key if only --partition is there. */
 static bool keys_of_options(const struct import_wish *wish, struct key_schema *out,
                             struct error *err)
@@ -68,7 +51,7 @@ static bool check_index(const struct table_desc *desc, const struct index_desc *
 {
     for (size_t i = 0; i < desc->index_count; i++) {
         if (str_equal(desc->indexes[i].name, index->name)) {
-            return schema_equal(&desc->indexes[i].keys, &index->keys) ||
+            return key_schema_equal(&desc->indexes[i].keys, &index->keys) ||
                    error_set(err, ERROR_PLAN, "index %.*s of the table has other keys than the map",
                              STR_ARG(index->name));
         }
@@ -87,7 +70,7 @@ static bool check_standing(const struct table_desc *desc, const struct import_wi
         if (!keys_of_options(wish, &keys, err)) {
             return false;
         }
-        if (!schema_equal(&keys, &desc->keys)) {
+        if (!key_schema_equal(&keys, &desc->keys)) {
             return error_set(err, ERROR_USAGE,
                              "the table has other keys than --partition and "
                              "--sort say");
@@ -96,7 +79,7 @@ static bool check_standing(const struct table_desc *desc, const struct import_wi
     if (wish->map == NULL || !wish->map->has_table) {
         return true;
     }
-    if (!schema_equal(&wish->map->keys, &desc->keys)) {
+    if (!key_schema_equal(&wish->map->keys, &desc->keys)) {
         return error_set(err, ERROR_PLAN, "the table has other keys than the map");
     }
     for (size_t i = 0; i < wish->map->index_count; i++) {

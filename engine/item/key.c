@@ -111,6 +111,23 @@ const struct key_attribute *key_schema_find(const struct key_schema *schema, str
     return NULL;
 }
 
+static bool attribute_equal(const struct key_attribute *a, const struct key_attribute *b)
+{
+    return str_equal(a->name, b->name) && a->type == b->type;
+}
+
+bool key_schema_equal(const struct key_schema *a, const struct key_schema *b)
+{
+    bool equal = a->partition_count == b->partition_count && a->sort_count == b->sort_count;
+    for (size_t i = 0; equal && i < a->partition_count; i++) {
+        equal = attribute_equal(&a->partition[i], &b->partition[i]);
+    }
+    for (size_t i = 0; equal && i < a->sort_count; i++) {
+        equal = attribute_equal(&a->sort[i], &b->sort[i]);
+    }
+    return equal;
+}
+
 bool key_of_item(const struct key_schema *schema, struct value item, struct key *out,
                  struct error *err)
 {

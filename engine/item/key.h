@@ -39,6 +39,9 @@ MUST_CHECK bool key_attribute_parse(struct str text, struct key_attribute *out, 
 /* The schema's attribute of that name, or NULL. */
 const struct key_attribute *key_schema_find(const struct key_schema *schema, struct str name);
 
+/* Whether both have the same attributes, of the same types, in the same order. */
+bool key_schema_equal(const struct key_schema *a, const struct key_schema *b);
+
 /* The item's key under the schema.
  * ERROR_ITEM / ERROR_LIMIT: an attribute is missing, of another type, empty, or too long; the
  * message names it: "key attribute SK: expected S, found N". */

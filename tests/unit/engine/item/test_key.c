@@ -250,11 +250,40 @@ START_TEST(key_print_shortens_between_characters)
 }
 END_TEST
 
+static const struct {
+    const char *says;
+    struct key_schema other;
+    bool equal;
+} schemas[] = {
+    {"itself", {{{STR_INIT("PK"), VALUE_S}}, 1, {{STR_INIT("SK"), VALUE_N}}, 1}, true},
+    {"another name", {{{STR_INIT("Pk"), VALUE_S}}, 1, {{STR_INIT("SK"), VALUE_N}}, 1}, false},
+    {"another type", {{{STR_INIT("PK"), VALUE_S}}, 1, {{STR_INIT("SK"), VALUE_S}}, 1}, false},
+    {"no sort key", {{{STR_INIT("PK"), VALUE_S}}, 1, {{{NULL, 0}, VALUE_MISSING}}, 0}, false},
+    {"all of them in the partition",
+     {{{STR_INIT("PK"), VALUE_S}, {STR_INIT("SK"), VALUE_N}}, 2, {{{NULL, 0}, VALUE_MISSING}}, 0},
+     false},
+    {"one more in the partition",
+     {{{STR_INIT("PK"), VALUE_S}, {STR_INIT("B"), VALUE_S}}, 2, {{STR_INIT("SK"), VALUE_N}}, 1},
+     false},
+    {"what is behind the last is nothing",
+     {{{STR_INIT("PK"), VALUE_S}, {STR_INIT("B"), VALUE_S}}, 1, {{STR_INIT("SK"), VALUE_N}}, 1},
+     true},
+};
+
+START_TEST(key_schema_equal_follows_the_table)
+{
+    const struct key_schema *other = &schemas[_i].other;
+    ck_assert_msg(key_schema_equal(&table, other) == schemas[_i].equal, "%s", schemas[_i].says);
+    ck_assert_msg(key_schema_equal(other, &table) == schemas[_i].equal, "%s", schemas[_i].says);
+}
+END_TEST
+
 int main(void)
 {
     TCase *key = tcase_create("key");
     tcase_add_loop_test(key, key_attribute_parse_follows_the_table, 0, ROWS(attributes));
     tcase_add_test(key, key_attribute_name_has_at_most_255_bytes);
+    tcase_add_loop_test(key, key_schema_equal_follows_the_table, 0, ROWS(schemas));
     tcase_add_loop_test(key, key_of_item_follows_the_table, 0, ROWS(keys));
     tcase_add_loop_test(key, key_of_index_leaves_out_what_lacks_a_part, 0, ROWS(keys));
     tcase_add_test(key, key_size_is_limited_by_half);
