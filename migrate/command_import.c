@@ -9,6 +9,7 @@
 #include "migrate/import_table.h"
 #include "migrate/ledger.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,7 +23,8 @@ static const struct option options[] = {
      "sort key of a new table (default SK:S; none if --partition is given alone)"},
     {"create", NULL, "make a table on a server that does not exist; a file is always made"},
     {"dry-run", NULL, "derive and check everything, write nothing"},
-    {"on-conflict", "fail|skip|overwrite", "where an item stands with other content"},
+    {"on-conflict", "fail|skip|overwrite",
+     "where an item stands with other content (default fail); needed beside applied plans"},
     {"rejects", "FILE", "go on without rows that give no item; they are written there"},
     {"jobs", "N", "connections or threads that read (default 2)"},
     {"memory", "MB", "memory for sorting (default 64)"},
@@ -70,6 +72,57 @@ static bool check_resume(const struct import_job *job, struct error *err)
                      STR_ARG(last->source), STR_ARG(last->started));
 }
 
+/* Versions of plans that stand. */
+struct standing {
+    uint32_t first, last; /* that change items; 0: none */
+    uint32_t before;      /* below the first of those; 0: none */
+};
+
+/* Plans that only make or drop indexes leave items as they are imported; a map may need them. */
+static struct standing find_standing(const struct ledger *ledger)
+{
+    struct standing found = {0, 0, 0};
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct ledger_record *record = &ledger->records[i];
+        if (ledger_stands(record) && record->step_count > 0) {
+            found.last = record->version;
+            found.first = found.first == 0 ? record->version : found.first;
+        } else if (ledger_stands(record) && found.first == 0) {
+            found.before = record->version;
+        }
+    }
+    return found;
+}
+
+/* What plans have moved is not met under its old key: an import would silently bring it twice. */
+static bool check_plans(const struct import_job *job, struct error *err)
+{
+    struct invocation *invocation = job->invocation;
+    struct ledger ledger = {NULL, 0};
+    if (job->table.reader != NULL &&
+        !ledger_read(job->table.reader, invocation->arena, &ledger, err)) {
+        return false;
+    }
+    struct standing plans = find_standing(&ledger);
+    if (plans.last == 0 || job->table.last.loading) {
+        return true;
+    }
+    if (invocation_text(invocation, "on-conflict") != NULL) {
+        (void)fprintf(invocation->messages,
+                      "note: plans up to %04" PRIu32 " are applied, and 'refold apply' does not "
+                      "run them on what is imported now; 'refold apply TABLE --sweep --from "
+                      "%" PRIu32 "' does\n",
+                      plans.last, plans.first);
+        return true;
+    }
+    return error_set(err, ERROR_PLAN,
+                     "plans up to %04" PRIu32 " are applied to %s, and do not run on what is "
+                     "imported now: it would stand in its old form beside what they made\n"
+                     "hint: 'refold rollback TABLE --to %" PRIu32 "', import, and apply again; or "
+                     "import beside it with --on-conflict fail, skip or overwrite",
+                     plans.last, invocation->table, plans.before);
+}
+
 static bool open_all(struct import_job *job, struct error *err)
 {
     struct invocation *invocation = job->invocation;
@@ -80,6 +133,7 @@ static bool open_all(struct import_job *job, struct error *err)
     struct import_rejects_options rejects = {wanted->rejects,
                                              wanted->dry_run ? invocation->messages : NULL};
     if (!import_table_open(invocation, &wish, !wanted->dry_run, &job->table, err) ||
+        !check_plans(job, err) ||
         !import_source_open(wanted, &job->table.desc, invocation->stop, &job->source, err) ||
         !check_resume(job, err) || !import_rejects_open(&rejects, &job->rejects, err)) {
         return false;
@@ -301,6 +355,11 @@ const struct command command_import = {
         "sorted, and checked for shared keys before the first item is written; two rows that\n"
         "fold to one key are an error, and so is an item that stands with other content.\n"
         "An import that was broken off is started again by the same command.\n"
+        "\n"
+        "Where plans that change items are applied already, an import is refused: they would not\n"
+        "run on what it brings, and what they have moved would stand there twice. Roll them back\n"
+        "first. With --on-conflict it is imported all the same, as the map makes it, and\n"
+        "'refold apply TABLE --sweep --from VERSION' runs them on it.\n"
         "\n"
         "In the report, \"left out\" counts attributes that items do not have because their value\n"
         "was NULL or missing. --control is explained by 'refold help apply'.",

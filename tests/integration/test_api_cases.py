@@ -373,7 +373,7 @@ class Writes(Case):
         self.load(*[item(f"k{n}") for n in range(4)])
         self.plan(1, {"where": "attribute_not_exists(New)", "set": {"New": "${PK}"}})
         self.apply(self.table)
-        self.load(*[item(f"n{n}") for n in range(4)])
+        self.load(*[item(f"n{n}") for n in range(4)], options=("--on-conflict", "fail"))
         out, _ = self.outsider_deletes("n2", lambda table: self.apply(table, "--sweep"))
         self.assertIn("swept, 3 written in 2 rounds\n1 deleted by others before they could be written:\n  steps[0]: PK='n2' SK='A': gone, skipped\n", out)
 

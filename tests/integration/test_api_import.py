@@ -22,7 +22,7 @@ class Restarts(Case):
     def rows(self, changed="", removed=()):
         return self.write_rows([item(f"k{n}", V={"S": f"{changed}{n}" if n % 2 else str(n)}) for n in range(ROWS) if n not in removed])
 
-    def broken_off(self, rows, puts):
+    def broken_off(self, rows, puts, *options):
         """Imports, killed at that put of an item."""
         running, seen = [], []
 
@@ -34,7 +34,7 @@ class Restarts(Case):
                     running[0].wait()
 
         with self.stub(answer) as stub:
-            running.append(self.start("import", self.through(stub), "--from", rows))
+            running.append(self.start("import", self.through(stub), "--from", rows, *options))
             running[0].communicate()
         self.assertEqual(running[0].returncode, -9)
         self.assertGreaterEqual(len(self.raw()), min(puts, 500))
@@ -70,6 +70,17 @@ class Restarts(Case):
         refold.run("import", self.table, "--from", self.rows())
         _, err = refold.run("import", self.table, "--from", self.rows("second "), expect=1)
         self.assertIn("stands already with other content", err)
+
+    def test_beside_applied_plans_only_a_restart_needs_no_word(self):
+        self.plan(1, {"where": "begins_with(PK, 'k')", "set": {"Seen": True}})
+        self.apply(self.table)
+        _, err = refold.run("import", self.table, "--from", self.rows(), expect=2)
+        self.assertIn("plans up to 0001 are applied", err)
+        self.assertEqual(len(self.values()), 2)
+        self.broken_off(self.rows(), ROWS - 20, "--on-conflict", "fail")
+        refold.run("import", self.table, "--from", self.rows())
+        self.assertEqual(len(self.values()), ROWS + 2)
+        refold.run("import", self.table, "--from", self.rows(), expect=2)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ class Store(ApiTable):
         rows = os.path.join(self.folder, "rows.jsonl")
         with ddb_servers.Proxy(self.server, before=lambda operation, _: None if operation in READS else (400, b"{}")) as proxy:
             refold.run("apply", proxy.table(self.name), "--plans", self.plans, "--dry-run", expect=4)
-            refold.run("import", proxy.table(self.name), "--from", rows, "--dry-run", expect=(0, 1, 3, 4))
+            refold.run("import", proxy.table(self.name), "--from", rows, "--dry-run", "--on-conflict", "fail", expect=(0, 1, 3, 4))
             refold.run("status", proxy.table(self.name), "--plans", self.plans)
             self.assertLessEqual(set(proxy.counts), READS, proxy.counts)
             self.assertGreater(proxy.count("Scan"), 0)

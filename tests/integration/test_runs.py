@@ -49,12 +49,12 @@ class Runs(unittest.TestCase):
         os.mkdir(self.plans)
         self.table = os.path.join(self.folder, "t.refold")
 
-    def load(self, items, table=None):
+    def load(self, items, *options, table=None, expect=0):
         rows = os.path.join(self.folder, "rows.jsonl")
         with open(rows, "w", encoding="utf-8") as out:
             for one in items:
                 out.write(json.dumps({"Item": one}) + "\n")
-        refold.run("import", table or self.table, "--from", rows)
+        return refold.run("import", table or self.table, "--from", rows, *options, expect=expect)
 
     def plan(self, version, content, name="plan"):
         path = os.path.join(self.plans, f"{version:04d}_{name}.json")
@@ -112,7 +112,7 @@ class Apply(Runs):
         results = set()
         for number, (workers, segments) in enumerate([(1, 1), (1, 7), (2, 64), (4, 1000)]):
             table = os.path.join(self.folder, f"t{number}.refold")
-            self.load(orders(40), table)
+            self.load(orders(40), table=table)
             self.command("apply", "--workers", workers, "--segments", segments, table=table)
             results.add(refold.export(table))
         self.assertEqual(len(results), 1)
@@ -378,7 +378,7 @@ class Collisions(Runs):
             results = set()
             for number, segments in enumerate((1, 5, 300)):
                 table = os.path.join(self.folder, f"{rule}{number}.refold")
-                self.load(people, table)
+                self.load(people, table=table)
                 self.command("apply", "--segments", segments, "--workers", 3, table=table)
                 results.add(refold.export(table))
             self.assertEqual(len(results), 1, rule)
@@ -562,7 +562,7 @@ class Sweep(Runs):
             self.plan(version, content)
         self.load(orders(4))
         self.command("apply")
-        self.load(orders(2, start=4))
+        self.load(orders(2, start=4), "--on-conflict", "fail")
         self.assertIn("nothing to do", self.command("apply")[0])
         before = refold.export(self.table)
         out, _ = self.command("apply", "--sweep", "--from", "1", "--dry-run", expect=4)
@@ -592,6 +592,40 @@ class Sweep(Runs):
         self.assertIn("not applied to its end", self.command("apply", "--sweep", expect=2)[1])
         self.assertIn("not applied to its end", self.command("apply", "--sweep", "--dry-run", expect=2)[1])
         self.assertIn("--from needs --sweep", self.command("apply", "--from", "1", expect=2)[1])
+
+
+class Imports(Runs):
+    """A plan that is applied does not run on what is imported after it."""
+
+    def test_what_plans_have_moved_is_not_imported_beside_it(self):
+        self.load(orders(3))
+        self.plan(1, {"steps": [{"create_index": {"name": "GSI1", "partition": "GSI1PK:S"}}]})
+        self.plan(2, REKEY)
+        self.plan(3, {"steps": [{"where": "SK = 'PROFILE'", "set": {"Seen": True}}]})
+        self.command("apply")
+        before = refold.export(self.table)
+        for options in ((), ("--dry-run",)):
+            _, err = self.load(orders(3), *options, expect=2)
+            self.assertIn(f"plans up to 0003 are applied to {self.table}", err)
+            self.assertIn("'refold rollback TABLE --to 1'", err)
+            self.assertIn("--on-conflict", err)
+        self.assertEqual(refold.export(self.table), before)
+        _, err = self.load(orders(3), "--on-conflict", "skip")
+        self.assertIn("note: plans up to 0003 are applied", err)
+        self.assertIn("--sweep --from 2", err)
+        self.assertEqual(len(refold.items(self.table)), 33)
+
+    def test_plans_that_are_taken_back_or_leave_items_alone_are_in_no_way(self):
+        self.load(orders(3))
+        self.plan(1, {"steps": [{"create_index": {"name": "GSI1", "partition": "GSI1PK:S"}}]})
+        self.command("apply")
+        self.assertEqual(self.load(orders(4), "--quiet")[1], "")
+        self.plan(2, REKEY)
+        self.command("apply")
+        self.load(orders(5), expect=2)
+        self.command("rollback", "--to", "1")
+        self.assertEqual(self.load(orders(5), "--quiet")[1], "")
+        self.assertEqual(len(refold.items(self.table)), 50)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ class Case(ApiTable, unittest.TestCase):
     def through(self, stub, name=None):
         return f"dynamodb:{name or self.name}?endpoint={stub.url}&region=us-east-1"
 
-    def load(self, *items, tables=None):
-        super().load(items, *(tables or (self.table,)))
+    def load(self, *items, tables=None, options=()):
+        super().load(items, *(tables or (self.table,)), options=options)
 
     def plan(self, version, *steps):
         super().plan(version, {"steps": list(steps)})

@@ -45,7 +45,7 @@ class ApiTable:
             out.writelines(json.dumps({"Item": one}) + "\n" for one in items)
         return path
 
-    def load(self, items, *tables):
+    def load(self, items, *tables, options=()):
         rows = self.write_rows(items)
         for table in tables or (self.table, self.embedded):
-            refold.run("import", table, "--from", rows, "--create")
+            refold.run("import", table, "--from", rows, "--create", *options)
