@@ -63,8 +63,7 @@ static bool compile_all(const struct runner_session *session, struct pending *pe
         arena_alloc(session->arena, (pending->plans.count + 1) * sizeof *pending->stages);
     for (size_t i = 0; i < pending->plans.count; i++) {
         const struct plan *plan = pending->plans.plans[i];
-        const struct ledger_record *record = ledger_find(&session->ledger, plan->version);
-        target.record = record != NULL && ledger_stands(record) ? record : NULL;
+        target.record = ledger_standing(&session->ledger, plan->version);
         if (!runner_compile(&plan->steps, &target, session->arena, &pending->stages[i], err)) {
             return name_file(plan, err);
         }

@@ -54,15 +54,16 @@ struct stage_verdict {
     bool is_pass, was_compiled, proved;
 };
 
-static struct stage_verdict judge_stage(const struct stage *stage, const struct pass *pass,
-                                        struct arena *arena)
+/* `compiled` is NULL where there is no table to compile for. */
+static struct stage_verdict judge_stage(const struct stage *stage,
+                                        const struct compiled_stage *compiled, struct arena *arena)
 {
     struct stage_verdict verdict = {.is_pass = stage->kind == STAGE_PASS};
     if (verdict.is_pass) {
         verdict.kind = "pass";
         verdict.what = report_counted(arena, stage->step_count, "step", "steps");
-        verdict.was_compiled = pass != NULL;
-        verdict.proved = pass != NULL && pass_facts(pass)->proved;
+        verdict.was_compiled = compiled != NULL;
+        verdict.proved = compiled != NULL && compiled->facts->proved;
     } else {
         verdict.kind = stage->kind == STAGE_CREATE_INDEX ? "create index" : "drop index";
         verdict.what = stage->index.name;
@@ -99,11 +100,11 @@ static void report_stage(struct checking *checking, cJSON *stages,
 }
 
 /* Returns the array for the plan's stages; NULL: text. */
-static cJSON *report_plan(struct checking *checking, const struct plan *plan, bool begun)
+static cJSON *report_plan(struct checking *checking, const struct plan *plan, bool applied)
 {
     if (checking->list == NULL) {
         (void)fprintf(checking->invocation->out, "%s: ok%s\n", plan->file,
-                      begun ? ", in the table already" : "");
+                      applied ? ", applied already" : "");
         return NULL;
     }
     cJSON *object = cJSON_CreateObject();
@@ -116,27 +117,6 @@ static cJSON *report_plan(struct checking *checking, const struct plan *plan, bo
 
 /* ---------------------------------------------------------------- plans */
 
-/* Compiles the passes of a list against the table; passes[i] is NULL for a table step. */
-static bool compile_stages(const struct checking *checking, const struct stage_list *stages,
-                           const struct pass **passes, struct error *err)
-{
-    struct arena *arena = checking->invocation->arena;
-    struct pass_table *table = arena_zero(arena, sizeof *table);
-    if (!checking->knows_table) {
-        return true;
-    }
-    if (!pass_table_init(&checking->table, stages, arena, table, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < stages->count; i++) {
-        if (stages->stages[i].kind == STAGE_PASS &&
-            !pass_compile(&stages->stages[i], table, arena, &passes[i], err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Later plans meet the indexes that this one leaves. */
 static void follow_indexes(struct checking *checking, const struct stage_list *stages)
 {
@@ -147,11 +127,18 @@ static void follow_indexes(struct checking *checking, const struct stage_list *s
     }
 }
 
-/* What a plan has done to the table already says nothing of a table as it is today. */
-static bool has_begun(const struct checking *checking, const struct plan *plan)
+/* As apply will, and its way back as rollback will. */
+static bool compile_plan(struct checking *checking, const struct plan *plan,
+                         struct compiled_stages *out, struct error *err)
 {
-    const struct ledger_record *record = ledger_find(&checking->ledger, plan->version);
-    return record != NULL && ledger_stands(record);
+    struct arena *arena = checking->invocation->arena;
+    struct compile_target target = {ledger_standing(&checking->ledger, plan->version),
+                                    checking->table};
+    struct compiled_stages back;
+    bool ok = runner_compile(&plan->steps, &target, arena, out, err);
+    follow_indexes(checking, &plan->steps);
+    target.table = checking->table;
+    return ok && runner_compile(&plan->rollback, &target, arena, &back, err);
 }
 
 static bool read_plan(const char *path, struct arena *arena, const struct plan **out,
@@ -169,23 +156,38 @@ static bool check_plan(struct checking *checking, const char *path, struct error
     if (!read_plan(path, arena, &plan, err)) {
         return false;
     }
-    if (has_begun(checking, plan)) {
+    if (!plan_list_check_one(plan, &checking->ledger, err)) {
+        return false;
+    }
+    const struct ledger_record *record = ledger_standing(&checking->ledger, plan->version);
+    if (record != NULL && record->state == RUN_APPLIED) {
         (void)report_plan(checking, plan, true);
         return true;
     }
-    const struct pass **passes = arena_zero(arena, (plan->steps.count + 1) * sizeof *passes);
-    const struct pass **back = arena_zero(arena, (plan->rollback.count + 1) * sizeof *back);
-    bool ok = compile_stages(checking, &plan->steps, passes, err);
-    follow_indexes(checking, &plan->steps);
-    if (!ok || !compile_stages(checking, &plan->rollback, back, err)) {
+    struct compiled_stages compiled = {NULL, 0, 0};
+    if (checking->knows_table && !compile_plan(checking, plan, &compiled, err)) {
         return false;
     }
     cJSON *stages = report_plan(checking, plan, false);
     for (size_t i = 0; i < plan->steps.count; i++) {
-        struct stage_verdict verdict = judge_stage(&plan->steps.stages[i], passes[i], arena);
+        struct stage_verdict verdict = judge_stage(
+            &plan->steps.stages[i], checking->knows_table ? &compiled.list[i] : NULL, arena);
         report_stage(checking, stages, &verdict);
     }
     return true;
+}
+
+/* What only all of them together show. */
+static bool check_list(struct checking *checking, struct error *err)
+{
+    struct invocation *invocation = checking->invocation;
+    struct plan_list list;
+    struct error doubled = {0};
+    if (!plan_folder_read(invocation->plans_dir, invocation->arena, &list, &doubled)) {
+        report_wrong(checking, invocation->plans_dir, &doubled);
+        return true;
+    }
+    return plan_list_check(&list, &checking->ledger, 0, err);
 }
 
 /* Every file is looked at, so that one call shows what is wrong with each. */
@@ -206,13 +208,7 @@ static bool check_plans(struct checking *checking, struct error *err)
             report_wrong(checking, path, &wrong);
         }
     }
-    struct plan_list list;
-    struct error doubled = {0};
-    if (checking->wrong_count == 0 &&
-        !plan_folder_read(invocation->plans_dir, invocation->arena, &list, &doubled)) {
-        report_wrong(checking, invocation->plans_dir, &doubled);
-    }
-    return true;
+    return checking->wrong_count > 0 || check_list(checking, err);
 }
 
 /* ---------------------------------------------------------------- the map and the table */
@@ -317,9 +313,9 @@ const struct command command_check = {
     .summary = "Check plans and a map, without touching anything.",
     .details =
         "The first fault of each file is printed, with its line and column. With a TABLE, or a\n"
-        "map that has one, the plans are also checked against its keys, and each pass is shown to "
-        "converge\n"
-        "where the text alone can prove it.",
+        "map that has one, the plans are also checked against its keys and indexes, and each pass\n"
+        "is shown to converge where the text alone can prove it. Of a TABLE, its ledger is asked\n"
+        "too: a plan that was changed after it was applied, or comes below one, is wrong.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,

@@ -43,8 +43,7 @@ static bool find_keep(const struct runner_session *session, uint32_t *keep, stru
                            err)) {
         return false;
     }
-    const struct ledger_record *record = ledger_find(&session->ledger, (uint32_t)to);
-    if (to != 0 && (record == NULL || !ledger_stands(record))) {
+    if (to != 0 && ledger_standing(&session->ledger, (uint32_t)to) == NULL) {
         return error_set(err, ERROR_USAGE,
                          "version %04" PRIu64 " is not applied\n"
                          "hint: --to names the version that is to be the newest afterwards",

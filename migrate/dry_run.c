@@ -27,8 +27,8 @@ struct rehearsal {
 static size_t first_stage(const struct rehearsal *rehearsal, size_t plan)
 {
     const struct ledger_record *record =
-        ledger_find(&rehearsal->session->ledger, rehearsal->plans->plans[plan]->version);
-    return record != NULL && ledger_stands(record) ? record->stage : 0;
+        ledger_standing(&rehearsal->session->ledger, rehearsal->plans->plans[plan]->version);
+    return record != NULL ? record->stage : 0;
 }
 
 static bool reads_table(const struct compiled_stages *stages, size_t first)
@@ -80,9 +80,9 @@ static bool find_begun(const struct rehearsal *rehearsal, size_t plan, size_t st
 {
     const struct runner_session *session = rehearsal->session;
     uint32_t version = rehearsal->plans->plans[plan]->version;
-    const struct ledger_record *record = ledger_find(&session->ledger, version);
+    const struct ledger_record *record = ledger_standing(&session->ledger, version);
     *out = (struct begun){.pass = 0};
-    if (record == NULL || !ledger_stands(record) || record->stage != stage) {
+    if (record == NULL || record->stage != stage) {
         return true;
     }
     out->pass = record->pass;

@@ -44,6 +44,12 @@ bool ledger_stands(const struct ledger_record *record)
     return record->state != RUN_ROLLED_BACK;
 }
 
+struct ledger_record *ledger_standing(const struct ledger *ledger, uint32_t version)
+{
+    struct ledger_record *record = ledger_find(ledger, version);
+    return record != NULL && ledger_stands(record) ? record : NULL;
+}
+
 struct ledger_record *ledger_newest(const struct ledger *ledger)
 {
     for (size_t i = ledger->count; i > 0; i--) {

@@ -29,6 +29,9 @@ struct ledger_record *ledger_find(const struct ledger *ledger, uint32_t version)
 /* True if the plan has changed the table and was not wholly taken back. */
 bool ledger_stands(const struct ledger_record *record);
 
+/* The record of a version if it stands, or NULL. */
+struct ledger_record *ledger_standing(const struct ledger *ledger, uint32_t version);
+
 /* The newest record that stands, or NULL. */
 struct ledger_record *ledger_newest(const struct ledger *ledger);
 

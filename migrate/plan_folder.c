@@ -86,26 +86,18 @@ const struct plan *plan_list_find(const struct plan_list *list, uint32_t version
 static bool check_record(const struct plan_list *list, const struct ledger_record *record,
                          struct error *err)
 {
-    const struct plan *plan = plan_list_find(list, record->version);
     if (record->state == RUN_ROLLING_BACK) {
         return error_set(err, ERROR_STORE,
                          "the rollback of plan %04" PRIu32 " is not finished\n"
                          "hint: 'refold rollback TABLE' goes on with it",
                          record->version);
     }
-    if (plan == NULL && record->state != RUN_APPLIED) {
+    if (record->state != RUN_APPLIED && plan_list_find(list, record->version) == NULL) {
         return error_set(err, ERROR_PLAN,
                          "plan %04" PRIu32 " (%.*s) is %s, but its file is not there\n"
                          "hint: put the file back, or take back what was done with 'refold "
                          "rollback TABLE'",
                          record->version, STR_ARG(record->name), run_state_name(record->state));
-    }
-    if (plan != NULL && !str_equal(plan->hash, record->hash)) {
-        return error_set(err, ERROR_PLAN,
-                         "%s was changed after it was applied: its hash was %.*s and is %.*s\n"
-                         "hint: put the file back as it was and write the change as a new plan, "
-                         "or roll it back first",
-                         plan->file, STR_ARG(record->hash), STR_ARG(plan->hash));
     }
     return true;
 }
@@ -128,6 +120,12 @@ static bool check_target(const struct plan_list *list, uint32_t to, uint32_t new
     return true;
 }
 
+static uint32_t newest_version(const struct ledger *ledger)
+{
+    const struct ledger_record *newest = ledger_newest(ledger);
+    return newest == NULL ? 0 : newest->version;
+}
+
 static bool check_order(const struct plan *plan, uint32_t newest, struct error *err)
 {
     if (plan->version > newest) {
@@ -138,6 +136,22 @@ static bool check_order(const struct plan *plan, uint32_t newest, struct error *
                      "hint: rename it to a version above %" PRIu32
                      ", or roll back to below it first",
                      plan->file, newest, newest);
+}
+
+bool plan_list_check_one(const struct plan *plan, const struct ledger *ledger, struct error *err)
+{
+    const struct ledger_record *record = ledger_standing(ledger, plan->version);
+    if (record == NULL) {
+        return check_order(plan, newest_version(ledger), err);
+    }
+    if (str_equal(plan->hash, record->hash)) {
+        return true;
+    }
+    return error_set(err, ERROR_PLAN,
+                     "%s was changed after it was applied: its hash was %.*s and is %.*s\n"
+                     "hint: put the file back as it was and write the change as a new plan, or "
+                     "roll it back first",
+                     plan->file, STR_ARG(record->hash), STR_ARG(plan->hash));
 }
 
 static bool check_records(const struct plan_list *list, const struct ledger *ledger,
@@ -151,18 +165,11 @@ static bool check_records(const struct plan_list *list, const struct ledger *led
     return true;
 }
 
-static const struct ledger_record *standing_record(const struct ledger *ledger, uint32_t version)
-{
-    const struct ledger_record *record = ledger_find(ledger, version);
-    return record != NULL && ledger_stands(record) ? record : NULL;
-}
-
-static bool check_orders(const struct plan_list *list, const struct ledger *ledger, uint32_t newest,
-                         struct error *err)
+static bool check_plans(const struct plan_list *list, const struct ledger *ledger,
+                        struct error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (standing_record(ledger, list->plans[i]->version) == NULL &&
-            !check_order(list->plans[i], newest, err)) {
+        if (!plan_list_check_one(list->plans[i], ledger, err)) {
             return false;
         }
     }
@@ -172,10 +179,8 @@ static bool check_orders(const struct plan_list *list, const struct ledger *ledg
 bool plan_list_check(const struct plan_list *list, const struct ledger *ledger, uint32_t to,
                      struct error *err)
 {
-    const struct ledger_record *last = ledger_newest(ledger);
-    uint32_t newest = last == NULL ? 0 : last->version;
-    return check_records(list, ledger, err) && check_orders(list, ledger, newest, err) &&
-           check_target(list, to, newest, err);
+    return check_records(list, ledger, err) && check_plans(list, ledger, err) &&
+           check_target(list, to, newest_version(ledger), err);
 }
 
 struct plan_list plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
@@ -184,7 +189,7 @@ struct plan_list plan_list_pending(const struct plan_list *list, const struct le
     struct plan_list pending = {arena_alloc(arena, (list->count + 1) * sizeof *pending.plans), 0};
     for (size_t i = 0; i < list->count; i++) {
         const struct plan *plan = list->plans[i];
-        const struct ledger_record *record = standing_record(ledger, plan->version);
+        const struct ledger_record *record = ledger_standing(ledger, plan->version);
         bool applied = record != NULL && record->state == RUN_APPLIED;
         if (!applied && (to == 0 || plan->version <= to)) {
             pending.plans[pending.count++] = plan;

@@ -45,6 +45,10 @@ const struct plan *plan_list_find(const struct plan_list *list, uint32_t version
 MUST_CHECK bool plan_list_check(const struct plan_list *list, const struct ledger *ledger,
                                 uint32_t to, struct error *err);
 
+/* What plan_list_check() asks of each plan: the first two errors. */
+MUST_CHECK bool plan_list_check_one(const struct plan *plan, const struct ledger *ledger,
+                                    struct error *err);
+
 /* The plans that apply has to run, oldest first: those under way, failed or new, up to `to`. */
 struct plan_list plan_list_pending(const struct plan_list *list, const struct ledger *ledger,
                                    uint32_t to, struct arena *arena);

@@ -258,9 +258,9 @@ bool runner_apply(struct runner_session *session, const struct plan *plan,
                   const struct compiled_stages *stages, struct ledger_record **out,
                   struct error *err)
 {
-    struct run run = {session,       plan, stages, ledger_find(&session->ledger, plan->version),
+    struct run run = {session,       plan, stages, ledger_standing(&session->ledger, plan->version),
                       plan->version, false};
-    if (run.record == NULL || !ledger_stands(run.record)) {
+    if (run.record == NULL) {
         run.record = arena_zero(session->arena, sizeof *run.record);
         begin_record(&run);
     }

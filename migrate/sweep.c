@@ -16,8 +16,7 @@ static bool check_pending(const struct runner_session *session, const struct pla
 {
     for (size_t i = 0; i < pending->count; i++) {
         uint32_t version = pending->plans[i]->version;
-        const struct ledger_record *record = ledger_find(&session->ledger, version);
-        if (record != NULL && ledger_stands(record)) {
+        if (ledger_standing(&session->ledger, version) != NULL) {
             return error_set(err, ERROR_PLAN,
                              "plan %04" PRIu32 " is not applied to its end\n"
                              "hint: run 'refold apply' without --sweep first",
@@ -36,8 +35,7 @@ static bool find_first(const struct runner_session *session, uint32_t *out, stru
                            err)) {
         return false;
     }
-    const struct ledger_record *named = ledger_find(&session->ledger, (uint32_t)from);
-    if (from != 0 && (named == NULL || !ledger_stands(named))) {
+    if (from != 0 && ledger_standing(&session->ledger, (uint32_t)from) == NULL) {
         return error_set(err, ERROR_USAGE, "plan %04" PRIu64 " is not applied", from);
     }
     *out = from != 0 ? (uint32_t)from : newest == NULL ? UINT32_MAX : newest->version;

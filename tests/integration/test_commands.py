@@ -343,11 +343,34 @@ class Commands(unittest.TestCase):
         copy = self.path("copy.refold")
         shutil.copy(self.table, copy)
         self.run_here("apply", copy)
-        # What is in the table already was written for the table of that time.
-        self.assertIn("in the table already", self.run_here("check", copy)[0])
+        # What is applied already was written for the table of that time.
+        self.assertIn("applied already", self.run_here("check", copy)[0])
         self.write("plans/0004_two_types.json", '{"steps": [{"create_index": {"name": "Four", "partition": "Extra:S"}}]}')
         out, _ = self.run_here("check", copy, expect=2)
         self.assertIn("plans/0004_two_types.json:1:29: steps[0].create_index: index Four: expected Extra:N", out)
+
+    def test_check_refuses_what_apply_refuses(self):
+        os.mkdir(self.path("plans"))
+        self.write("plans/0002_good.json", '{"steps": [{"set": {"Extra": "b"}}]}')
+        copy = self.path("copy.refold")
+        shutil.copy(self.table, copy)
+        self.run_here("apply", copy)
+        good = shutil.copytree(self.path("plans"), self.path("good"))
+        for says, name, text, message in [
+                ("changed since it was applied", "0002_good", '{"steps": [{"set": {"Extra": "c"}}]}', "was changed after it was applied"),
+                ("below an applied one", "0001_late", '{"steps": [{"set": {"Late": 1}}]}', "is out of order"),
+                ("drops what is not there", "0003_drop", '{"steps": [{"drop_index": "None"}]}', "there is no index None"),
+                ("a way back that drops what is not there", "0003_back",
+                 '{"steps": [{"set": {"Late": 1}}], "rollback": [{"drop_index": "None"}]}', "there is no index None")]:
+            with self.subTest(says):
+                shutil.rmtree(self.path("plans"))
+                shutil.copytree(good, self.path("plans"))
+                self.write(f"plans/{name}.json", text)
+                out, err = self.run_here("check", copy, expect=2)
+                self.assertIn(f"plans/{name}.json", out)
+                self.assertIn(message, out)
+                self.assertRegex(err, f"1 of {len(os.listdir(self.path('plans')))} files? is wrong")
+        self.assertIn("applied already", self.run_here("check", copy, "--plans", good)[0])
 
     # --- terminals
 
