@@ -283,24 +283,32 @@ static bool meet_again(const struct rollback_undo *undo, struct chunk *chunk, st
     return true;
 }
 
-static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
+/* The first effects of the chunk, with the record that counts on them. */
+static bool commit(const struct rollback_undo *undo, struct chunk *chunk, size_t count,
+                   struct error *err)
 {
     struct control control = ledger_control(undo->record, chunk->arena);
     struct batch batch = {.effects = chunk->effects,
-                          .count = chunk->count,
+                          .count = count,
                           .controls = &control,
                           .control_count = 1,
                           .restores = true,
                           .arena = chunk->arena};
-    if (!store_commit(undo->store, &batch, err) || !store_flush(undo->store, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < chunk->count; i++) {
-        if (!meet_again(undo, chunk, &chunk->effects[i], err)) {
-            return false;
+    return store_commit(undo->store, &batch, err);
+}
+
+static bool commit_chunk(const struct rollback_undo *undo, struct chunk *chunk, struct error *err)
+{
+    bool all = true;
+    bool ok = commit(undo, chunk, chunk->count, err);
+    for (size_t i = 0; ok && i < chunk->count; i++) {
+        struct effect *effect = &chunk->effects[i];
+        if (effect->outcome != OUTCOME_APPLIED) {
+            all = false;
+            ok = meet_again(undo, chunk, effect, err);
         }
     }
-    return true;
+    return ok && (all || commit(undo, chunk, 0, err)) && store_flush(undo->store, err);
 }
 
 /* Takes back records of the frame from where the ledger record says; moves that on. */

@@ -165,7 +165,7 @@ static bool take_page(void *context, const struct scan_page *page, struct scan_c
                       struct error *err)
 {
     struct writing *writing = context;
-    if (!check_failures(writing, page->segment, err)) {
+    if (!page->again && !check_failures(writing, page->segment, err)) {
         return false;
     }
     struct checkpoint *checkpoint = runner_segments_at(writing->segments, page->segment);

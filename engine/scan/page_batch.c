@@ -32,7 +32,7 @@ void page_batch_reset(struct page_batch *batch)
     memset(batch->tally, 0, batch->tally_bytes);
     batch->cursor = STR("");
     batch->until = STR("");
-    batch->last = false;
+    batch->last = batch->again = false;
     batch->items = 0;
     batch->count = 0;
     batch->note_count = 0;

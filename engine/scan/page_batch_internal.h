@@ -19,6 +19,7 @@ struct page_batch {
     struct str cursor;
     struct str until;
     bool last;
+    bool again; /* of scan_page */
     size_t items;
     void *tally;
     size_t tally_bytes;

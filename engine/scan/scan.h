@@ -51,6 +51,7 @@ struct scan_page {
     struct str cursor; /* where the segment goes on behind this page */
     struct str until;  /* as its turn had it */
     bool last;         /* the segment ends with it */
+    bool again;        /* what did not apply of the page before this: the same place */
     size_t items;      /* that were met, each the first time */
     const void *tally;
     const struct str *notes;
@@ -76,9 +77,10 @@ struct scan_checkpoint {
 /* Who decides and counts. Each function returns false only for what ends the scan.
  *
  * Counting: item() counts in the page's tally, as if its effect applied. page() adds the tally to
- * what `context` holds and gives the checkpoint, which becomes durable with the page's writes. The
- * few effects that then do not apply are handed to not_applied(), which takes them out of the
- * count; page() is called again, for the same place in the segment, to correct the checkpoint. */
+ * what `context` holds and gives the checkpoint, which becomes durable with the page's writes where
+ * all of them apply. The few effects that do not are handed to not_applied(), which takes them out
+ * of the count; page() is called again, for the same place in the segment, to give the checkpoint
+ * that becomes durable instead. */
 struct scan_task {
     void *context;
     size_t tally_bytes; /* of a page's tally, which begins as zeros */

@@ -145,6 +145,7 @@ static bool commit(const struct committer *committer, struct page_batch *batch, 
                              .cursor = batch->cursor,
                              .until = batch->until,
                              .last = batch->last,
+                             .again = batch->again,
                              .items = batch->items,
                              .tally = batch->tally,
                              .notes = batch->notes,
@@ -185,6 +186,7 @@ static bool correct(struct committer *committer, const struct page_batch *batch,
     again->cursor = arena_copy(again->arena, batch->cursor);
     again->until = arena_copy(again->arena, batch->until);
     again->last = batch->last;
+    again->again = true;
     for (size_t i = 0; i < batch->count; i++) {
         const struct effect *effect = &batch->effects[i];
         bool stale = effect->outcome == OUTCOME_STALE;

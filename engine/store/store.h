@@ -387,6 +387,8 @@ MUST_CHECK bool store_expect(struct store_reader *reader, struct key_list keys, 
 /* Applies a batch: each effect as a whole, in order; sets each effect's outcome; then the control
  * records. Embedded: data, index entries, counters, undo and controls become durable together, at
  * the latest with store_flush(); never some of a batch without the rest.
+ * Controls count on all effects of their batch. Where one has not applied, the caller commits
+ * again, with controls that are right: until then those of this batch do not become durable.
  * Returns false only where the batch as a whole failed: ERROR_FULL, ERROR_STORE, ERROR_DAMAGED,
  * ERROR_BUSY; then nothing of it, nor of what was not flushed before, has happened. */
 MUST_CHECK bool store_commit(struct store *store, struct batch *batch, struct error *err);

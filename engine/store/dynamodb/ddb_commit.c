@@ -134,14 +134,20 @@ static bool log_undo(const struct wave *wave, struct error *err)
     return ok;
 }
 
+static bool have_applied(const struct effect *effects, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].outcome != OUTCOME_APPLIED) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Effects that did not apply leave nothing to be taken back. */
 static bool correct_undo(const struct wave *wave, struct error *err)
 {
-    bool all = true;
-    for (size_t i = 0; i < wave->count; i++) {
-        all = all && wave->effects[i].outcome == OUTCOME_APPLIED;
-    }
-    if (wave->batch->undo_log == 0 || all) {
+    if (wave->batch->undo_log == 0 || have_applied(wave->effects, wave->count)) {
         return true;
     }
     struct buffer records = {0};
@@ -235,18 +241,8 @@ static bool run_waves(struct ddb_store *store, struct batch *batch, struct arena
     return ok;
 }
 
-static bool is_any_stale(const struct batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->effects[i].outcome == OUTCOME_STALE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Controls follow the writes that they cover. While an effect is stale its item is not dealt with:
- * the caller meets it again and gives the controls again. */
+/* Controls follow the writes that they cover, and count on all of them: while one has not applied,
+ * the caller is yet to meet its item again, or to say what became of it, and gives them again. */
 bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
 {
     struct ddb_store *store = ddb_of(base);
@@ -262,5 +258,5 @@ bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
         ddb_page_size_written(&store->page_size, took_us);
     }
     arena_free(arena);
-    return ok && (is_any_stale(batch) || control_commit(store, batch, err));
+    return ok && (!have_applied(batch->effects, batch->count) || control_commit(store, batch, err));
 }

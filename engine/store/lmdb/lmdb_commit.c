@@ -254,9 +254,16 @@ static int apply_several(struct lmdb_store *store, struct batch *batch, struct e
     return rc;
 }
 
-static int apply_effects(struct lmdb_store *store, struct batch *batch, bool *stale)
+/* What became of the effects of a batch. */
+struct outcomes {
+    bool all; /* applied */
+    bool stale;
+};
+
+static int apply_effects(struct lmdb_store *store, struct batch *batch, struct outcomes *out)
 {
     int rc = 0;
+    *out = (struct outcomes){.all = true};
     for (size_t i = 0; i < batch->count && rc == 0; i++) {
         struct effect *effect = &batch->effects[i];
         effect->outcome = OUTCOME_UNCHANGED;
@@ -266,7 +273,8 @@ static int apply_effects(struct lmdb_store *store, struct batch *batch, bool *st
         } else {
             rc = apply_several(store, batch, effect);
         }
-        *stale = *stale || effect->outcome == OUTCOME_STALE;
+        out->all = out->all && effect->outcome == OUTCOME_APPLIED;
+        out->stale = out->stale || effect->outcome == OUTCOME_STALE;
     }
     return rc;
 }
@@ -274,20 +282,22 @@ static int apply_effects(struct lmdb_store *store, struct batch *batch, bool *st
 bool lmdb_commit(struct store *base, struct batch *batch, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(base);
-    bool stale = false;
+    struct outcomes outcomes;
     if (!writer_begin(store, err) || !control_check(store, batch, err)) {
         return false;
     }
-    int rc = apply_effects(store, batch, &stale);
-    rc = rc == 0 ? control_apply(store, batch) : rc;
+    int rc = apply_effects(store, batch, &outcomes);
+    rc = rc == 0 && outcomes.all ? control_apply(store, batch) : rc;
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
     if (batch->count > 0 && !index_fall_behind(store, batch->pass, err)) {
         return false;
     }
-    /* Who is told that an item is stale must be able to read what it has become. */
-    return !(stale || writer_is_full(store)) || writer_commit(store, err);
+    /* Who is told that an item is stale must be able to read what it has become. Else what has
+     * applied waits for the commit that has the controls. */
+    bool ends = outcomes.stale || (outcomes.all && writer_is_full(store));
+    return !ends || writer_commit(store, err);
 }
 
 bool lmdb_flush(struct store *base, struct error *err)

@@ -398,6 +398,70 @@ START_TEST(a_failed_condition_takes_the_batch_with_it)
 }
 END_TEST
 
+/* Puts onto a1, which is refused, and others, with a control that counts on all of them. */
+static void commit_but_one(const char *const *others, size_t count)
+{
+    struct write *puts = arena_zero(table.arena, (count + 1) * sizeof *puts);
+    struct effect *effects = arena_zero(table.arena, (count + 1) * sizeof *effects);
+    for (size_t i = 0; i <= count; i++) {
+        puts[i] =
+            (struct write){.kind = WRITE_PUT, .item = item(i == 0 ? a1_changed : others[i - 1])};
+        effects[i] = (struct effect){.writes = &puts[i], .count = 1};
+    }
+    struct control control = {.name = STR("run"), .value = STR("wrong")};
+    struct batch batch = {.effects = effects,
+                          .count = count + 1,
+                          .controls = &control,
+                          .control_count = 1,
+                          .pass = 1,
+                          .arena = table.arena};
+    ck_assert(store_commit(table.store, &batch, &table.err));
+    ck_assert_int_eq(effects[0].outcome, OUTCOME_CONFLICT);
+    ck_assert_int_eq(effects[count].outcome, OUTCOME_APPLIED);
+}
+
+static struct str flushed_control(void)
+{
+    struct str value;
+    ck_assert(store_control_get(table.reader, STR("run"), table.arena, &value, &table.err));
+    return value;
+}
+
+START_TEST(controls_wait_until_all_effects_have_applied)
+{
+    const char *const others[] = {b1};
+    stand(a1);
+    commit_but_one(others, 1);
+    ck_assert(fixture_flush(&table));
+    ck_assert_ptr_null(flushed_control().ptr);
+    ck_assert(commit_control((struct control){.name = STR("run"), .value = STR("right")}));
+    ck_assert(fixture_flush(&table));
+    ck_assert(str_equal(flushed_control(), STR("right")));
+}
+END_TEST
+
+START_TEST(a_full_transaction_waits_for_its_controls)
+{
+    enum { LARGE = 130, LARGE_BYTES = 390 * 1024 };
+    const char *others[LARGE];
+    char *filling = arena_alloc(table.arena, LARGE_BYTES);
+    memset(filling, 'x', LARGE_BYTES);
+    for (int i = 0; i < LARGE; i++) {
+        others[i] =
+            arena_format(table.arena,
+                         "{\"PK\":{\"S\":\"%d\"},\"SK\":{\"S\":\"1\"},\"V\":{\"S\":\"%.*s\"}}", i,
+                         LARGE_BYTES, filling)
+                .ptr;
+    }
+    stand(a1);
+    commit_but_one(others, LARGE);
+    expect(others[0], NULL);
+    ck_assert(commit_control((struct control){.name = STR("run"), .value = STR("right")}));
+    expect(others[0], others[0]);
+    ck_assert(str_equal(flushed_control(), STR("right")));
+}
+END_TEST
+
 START_TEST(control_records_are_listed_by_prefix)
 {
     static const char *const names[] = {"plan/2", "plan/1", "plan", "pland", "a"};
@@ -427,6 +491,8 @@ int main(void)
     tcase_add_test(cases, an_overwrite_keeps_what_it_took_away);
     tcase_add_test(cases, control_records_are_written_under_their_condition);
     tcase_add_test(cases, a_failed_condition_takes_the_batch_with_it);
+    tcase_add_test(cases, controls_wait_until_all_effects_have_applied);
+    tcase_add_test(cases, a_full_transaction_waits_for_its_controls);
     tcase_add_test(cases, control_records_are_listed_by_prefix);
     Suite *suite = suite_create("engine/store/lmdb/lmdb_commit");
     suite_add_tcase(suite, cases);
