@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -216,6 +217,65 @@ class Halves(Scene):
             with ddb_servers.Proxy(self.server, before) as proxy:
                 refold.run(*self.words(port=proxy.port))
             self.assertEqual((self.read("old"), self.read("new")[name]), ({}, wanted))
+
+
+class Many(Scene):
+    """More intents than go into one record: those of what is left replace them when the deletes come."""
+
+    ITEMS, REFUSED, SORT = 300, 100, "s" * 1000
+    FAULT = (400, json.dumps({"__type": "com.amazonaws.dynamodb.v20120810#ValidationException", "message": "no"}).encode())
+
+    def key(self, number, prefix="C"):
+        return {"PK": {"S": f"{prefix}#{number:03}"}, "SK": {"S": self.SORT}}
+
+    def stand(self):
+        """A fresh table of items."""
+        self.begin(PLANS["move"])
+        self.server.call("DeleteItem", {"TableName": self.name, "Key": KEYS["old"]})
+        for number in range(self.ITEMS):
+            self.server.call("PutItem", {"TableName": self.name, "Item": {**self.key(number), "Name": {"S": "first"}}})
+
+    def kill_among_records(self, at):
+        """Before the server hears of the change of that number, and after it has heard of any other that is under way with it."""
+        running, changes, other = [], [], threading.Event()
+
+        def is_change(operation, body):
+            if operation == "PutItem" and b"intent/" in body:
+                return base64.b64decode(json.loads(body)["Item"]["refold_value"]["B"])[:1] == b"o"
+            return operation == "DeleteItem" and b"intent/" in body
+
+        def before(operation, body):
+            if operation == "PutItem" and b'"N#' in body and int(json.loads(body)["Item"]["PK"]["S"][2:]) < self.REFUSED:
+                return self.FAULT
+            if is_change(operation, body):
+                changes.append(body)
+                if len(changes) == at:
+                    other.wait(1)
+                    running[0].kill()
+                    running[0].wait()
+                    return 500, b"{}"
+            return (500, b"{}") if running and running[0].poll() is not None else None
+
+        def after(operation, body, *_):
+            if is_change(operation, body) and len(changes) > at:
+                other.set()
+
+        with ddb_servers.Proxy(self.server, before, after) as proxy:
+            running.append(subprocess.Popen([refold.PROGRAM, *self.words(port=proxy.port)], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            running[0].communicate()
+        return len(changes) >= at
+
+    def test_each_item_has_its_intent_while_they_are_replaced(self):
+        for at in (1, 2, 3):
+            self.stand()
+            self.assertTrue(self.kill_among_records(at))
+            for number in range(self.ITEMS):
+                self.server.call("UpdateItem", {"TableName": self.name, "Key": self.key(number), "UpdateExpression": "SET #n = :n",
+                                                "ExpressionAttributeNames": {"#n": "Name"}, "ExpressionAttributeValues": {":n": {"S": "second"}}})
+            refold.run(*self.words())
+            found = {item["PK"]["S"]: item["Name"]["S"] for item in self.server.items(self.name) if "Name" in item}
+            self.assertEqual(found, {f"N#{number:03}": "second" for number in range(self.ITEMS)}, f"killed before change {at}")
 
 
 if __name__ == "__main__":

@@ -155,6 +155,31 @@ static void add_records(struct records *records, const struct flight *flights, s
     }
 }
 
+/* One after the other: of the flights that are left, each record holds at least those of the record
+ * that it replaces, and those behind stand until it is written. */
+static bool write_records(struct ddb_store *store, const struct buffer *controls, struct error *err)
+{
+    const struct control *list = (const struct control *)(const void *)controls->bytes;
+    size_t count = controls->len / sizeof *list;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = control_send(store, &list[i], 1, err);
+    }
+    return ok;
+}
+
+/* Records from that number on. */
+static bool delete_records(struct ddb_store *store, size_t first, struct arena *arena,
+                           struct error *err)
+{
+    size_t count = store->intents > first ? store->intents - first : 0;
+    struct control *gone = arena_zero(arena, (count + 1) * sizeof *gone);
+    for (size_t i = 0; i < count; i++) {
+        gone[i].name = record_name(store, first + i, arena);
+    }
+    return control_send(store, gone, count, err);
+}
+
 bool intent_write(struct ddb_store *store, const struct flight *flights, size_t count,
                   enum intent_phase phase, struct error *err)
 {
@@ -162,12 +187,8 @@ bool intent_write(struct ddb_store *store, const struct flight *flights, size_t 
     struct buffer *controls = &records.controls;
     add_records(&records, flights, count, phase);
     size_t written = controls->len / sizeof(struct control);
-    for (size_t i = written; i < store->intents; i++) {
-        struct control gone = {.name = record_name(store, i, records.arena)};
-        buffer_add(controls, (struct str){(const char *)&gone, sizeof gone});
-    }
-    bool ok = control_send(store, (const struct control *)(const void *)controls->bytes,
-                           controls->len / sizeof(struct control), err);
+    bool ok =
+        write_records(store, controls, err) && delete_records(store, written, records.arena, err);
     store->intents = ok ? written : store->intents;
     buffer_free(controls);
     buffer_free(&records.bytes);

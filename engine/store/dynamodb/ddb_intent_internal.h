@@ -35,7 +35,8 @@ enum intent_target {
 };
 
 /* Makes the intents of the flights durable, in place of those that stand; none where no flight
- * needs one. */
+ * needs one. At every moment each flight that was told of before and is not done has an intent:
+ * meanwhile it may have two, of the old phase and the new. */
 MUST_CHECK bool intent_write(struct ddb_store *store, const struct flight *flights, size_t count,
                              enum intent_phase phase, struct error *err);
 
