@@ -1,5 +1,6 @@
 # Registers every test: tests/unit/<path>/test_<module>.c is found by its name and linked with the
 # room that it mirrors; rules are shared with tests/fuzz.
+pkg_check_modules(check REQUIRED IMPORTED_TARGET check)
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(support STATIC ${support_sources})
 target_link_libraries(support PUBLIC scan PkgConfig::check)
