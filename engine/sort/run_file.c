@@ -47,7 +47,7 @@ bool run_file_open(const char *dir, struct run_file *out, struct error *err)
         fd = open_unlinked(dir);
     }
     if (fd < 0) {
-        return error_set(err, ERROR_STORE, "no file for sorted runs in %s: %s", dir,
+        return error_set(err, ERROR_STORE, "no temporary sort file in %s: %s", dir,
                          strerror(errno));
     }
     *out = (struct run_file){.fd = fd, .dir = dir};
@@ -63,9 +63,10 @@ void run_file_close(struct run_file *file)
 static bool write_error(const struct run_file *file, struct error *err)
 {
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-        return error_set(err, ERROR_FULL, "no room for sorted runs in %s", file->dir);
+        return error_set(err, ERROR_FULL, "no room for temporary sort files in %s", file->dir);
     }
-    return error_set(err, ERROR_STORE, "sorted runs in %s: %s", file->dir, strerror(errno));
+    return error_set(err, ERROR_STORE, "temporary sort files in %s: %s", file->dir,
+                     strerror(errno));
 }
 
 static bool append(struct run_file *file, struct str bytes, struct error *err)
@@ -147,7 +148,8 @@ void run_reader_close(struct run_reader *reader)
 
 static bool damaged(const struct run_reader *reader, struct error *err)
 {
-    return error_set(err, ERROR_DAMAGED, "sorted runs in %s: the block at %" PRIu64 " is damaged",
+    return error_set(err, ERROR_DAMAGED,
+                     "temporary sort files in %s: the block at %" PRIu64 " is damaged",
                      reader->file->dir, reader->next);
 }
 
@@ -161,7 +163,7 @@ static bool read_bytes(const struct run_reader *reader, uint64_t from, size_t si
             return damaged(reader, err);
         }
         if (done < 0 && errno != EINTR) {
-            return error_set(err, ERROR_STORE, "sorted runs in %s: %s", reader->file->dir,
+            return error_set(err, ERROR_STORE, "temporary sort files in %s: %s", reader->file->dir,
                              strerror(errno));
         }
         size_t got = done < 0 ? 0 : (size_t)done;
