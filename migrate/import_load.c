@@ -106,8 +106,10 @@ static bool refuse_conflict(struct merge *merge, size_t i, struct error *err)
 static void add_write(struct merge *merge, size_t i, bool overwrite)
 {
     size_t at = merge->effect_count++;
-    merge->writes[at] =
-        (struct write){.kind = WRITE_PUT, .overwrite = overwrite, .item = merge->items[i]};
+    merge->writes[at] = (struct write){.kind = WRITE_PUT,
+                                       .overwrite = overwrite,
+                                       .item = merge->items[i],
+                                       .before = merge->standing[i].item};
     merge->effects[at] = (struct effect){.writes = &merge->writes[at], .count = 1};
 }
 

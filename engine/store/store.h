@@ -173,7 +173,8 @@ struct write {
     uint64_t stamp;    /* UPDATE, DELETE, MOVE: it must still be this version, else STALE */
     struct value item; /* PUT, UPDATE, MOVE: the whole new item */
     struct value
-        before; /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before() */
+        before;         /* UPDATE, DELETE, MOVE: what it was computed from, if store_needs_before();
+                           PUT that overwrites: what it is to replace, or missing, in the same case */
     struct basis basis; /* UPDATE: what of `before` must still be so besides what it changes, if
                            store_needs_before() */
     struct str undo;    /* its record (engine/undo), appended to batch.undo_log when it applies */

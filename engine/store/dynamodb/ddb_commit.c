@@ -1,7 +1,6 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
-#include "engine/undo/undo.h"
 
 #include <string.h>
 
@@ -51,58 +50,7 @@ static size_t count_writes(const struct effect *effects, size_t effect_count)
     return count;
 }
 
-/* ---------------------------------------------------------------- what is overwritten */
-
-/* Steps that overwrite what no DELETE before them has told. */
-static void find_overwriting(struct flight *flight, struct step **out, size_t *count)
-{
-    for (size_t i = 0; i < flight->count; i++) {
-        struct step *step = &flight->steps[i];
-        if (step->overwrite && value_is_missing(step->standing)) {
-            out[(*count)++] = step;
-        }
-    }
-}
-
-/* What stands where overwriting puts and moves go. */
-static bool read_standing(const struct wave *wave, struct error *err)
-{
-    size_t most = count_writes(wave->effects, wave->count) + 1;
-    struct step **steps = arena_alloc(wave->arena, most * sizeof *steps);
-    size_t count = 0;
-    for (size_t i = 0; i < wave->count; i++) {
-        find_overwriting(&wave->flights[i], steps, &count);
-    }
-    struct key *keys = arena_alloc(wave->arena, (count + 1) * sizeof *keys);
-    struct value *items = arena_alloc(wave->arena, (count + 1) * sizeof *items);
-    for (size_t i = 0; i < count; i++) {
-        keys[i] = steps[i]->target;
-    }
-    struct ddb_asking asking = ddb_asking_of(wave->store, wave->arena);
-    if (count > 0 && !get_items(&asking, (struct key_list){keys, count}, items, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        steps[i]->standing = items[i];
-    }
-    return true;
-}
-
 /* ---------------------------------------------------------------- undo */
-
-/* What an overwrite takes away is in the undo log before the write that does it. */
-static void add_standing(const struct wave *wave, const struct flight *flight,
-                         struct buffer *records)
-{
-    for (size_t i = 0; i < flight->count; i++) {
-        const struct step *step = &flight->steps[i];
-        bool is_own = step->kind == WRITE_PUT && step->overwrite;
-        if (is_own && !value_is_missing(step->standing)) {
-            undo_append(&wave->store->table.desc.keys, step->standing, (struct value){NULL, 0},
-                        records);
-        }
-    }
-}
 
 /* The records of effects that are to be done, or of those that were. */
 static void collect_undo(const struct wave *wave, bool applied_only, struct buffer *records)
@@ -114,7 +62,6 @@ static void collect_undo(const struct wave *wave, bool applied_only, struct buff
         if (applied_only ? effect->outcome != OUTCOME_APPLIED : flight->phase == PHASE_DONE) {
             continue;
         }
-        add_standing(wave, flight, records);
         for (size_t w = 0; w < effect->count; w++) {
             buffer_add(records, effect->writes[w].undo);
         }
@@ -211,7 +158,7 @@ static bool run_wave(struct wave *wave, struct error *err)
         flight_begin(wave->store, &wave->effects[i], wave->batch->arena, wave->arena,
                      &wave->flights[i]);
     }
-    return read_standing(wave, err) && log_undo(wave, err) &&
+    return log_undo(wave, err) &&
            intent_write(wave->store, wave->flights, wave->count, INTENT_PUTS, err) &&
            flights_run(wave->store, wave->flights, wave->count, wave->arena, err) &&
            correct_undo(wave, err);

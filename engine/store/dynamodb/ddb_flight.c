@@ -92,12 +92,16 @@ static void merge_delete(struct flight *flight, struct step *move)
 
 static struct step step_of(const struct write *write)
 {
-    return (struct step){.kind = write->kind,
-                         .overwrite = write->overwrite,
-                         .key = write->key,
-                         .before = write->before,
-                         .basis = write->basis,
-                         .item = write->item};
+    struct step step = {.kind = write->kind,
+                        .overwrite = write->overwrite,
+                        .key = write->key,
+                        .before = write->before,
+                        .basis = write->basis,
+                        .item = write->item};
+    if (write->kind == WRITE_PUT && write->overwrite) {
+        step.standing = write->before;
+    }
+    return step;
 }
 
 /* A move on a server without transactions: the new item is put, and then the old one deleted. */
