@@ -23,10 +23,10 @@ def is_ours(body):
 
 
 class Traffic:
-    """Between the program and the server: the items' writes, and the lease's beats. `hold` may stop a write."""
+    """Between the program and the server: the items' writes, and the lease's beats. `hold` may stop a write, `hold_beat` a beat."""
 
-    def __init__(self, server, hold=None):
-        self.hold = hold
+    def __init__(self, server, hold=None, hold_beat=None):
+        self.hold, self.hold_beat = hold, hold_beat
         self.changed = threading.Condition()
         self.writes, self.beats, self.reads = 0, 0, []
         self.proxy = ddb_servers.Proxy(server, before=self._before)
@@ -39,8 +39,10 @@ class Traffic:
                 self.beats += 1
             elif operation in ddb_servers.WRITES and not is_ours(body):
                 self.writes += 1
-            number = self.writes
+            number, beat = self.writes, self.beats
             self.changed.notify_all()
+        if self.hold_beat and operation == "UpdateItem" and is_ours(body):
+            self.hold_beat(beat)
         if self.hold and operation in ddb_servers.WRITES and not is_ours(body):
             self.hold(number)
 
@@ -178,6 +180,48 @@ class Operate(ApiTable, unittest.TestCase):
             traffic.wait_for_beats(3)
             self.assertLess(traffic.writes, ITEMS)
             self.say("")
+            run.end()
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_beat_that_hangs_is_sent_again(self):
+        self.make()
+        go = threading.Event()
+        self.addCleanup(go.set)
+        self.say("pause")
+        with Traffic(self.server, hold_beat=lambda number: number == 1 and go.wait(WAIT_S)) as traffic:
+            run = refold.Started("apply", traffic.table(self.name), *self.apply_options())
+            traffic.wait_for_beats(3)
+            self.say("")
+            run.end()
+        self.assertEqual(self.marked(), ITEMS)
+
+    def test_a_key_is_renewed_while_the_lease_is_kept(self):
+        """By a program that takes its time, from the second time on; the first key is good for twenty seconds."""
+        self.make()
+        asked, go = os.path.join(self.folder, "asked"), os.path.join(self.folder, "go")
+        program, config = os.path.join(self.folder, "program"), os.path.join(self.folder, "config")
+        with open(program, "w", encoding="ascii") as out:
+            out.write(f"""#!/bin/sh
+seconds=20
+if [ -e {asked} ]; then seconds=3600; touch {asked}.twice; while [ ! -e {go} ]; do sleep 0.1; done; fi
+touch {asked}
+date -u -d "+$seconds seconds" '+{{"Version":1,"AccessKeyId":"AKIDTESTS00001234","SecretAccessKey":"s","Expiration":"%Y-%m-%dT%H:%M:%SZ"}}'
+""")
+        os.chmod(program, 0o755)
+        with open(config, "w", encoding="ascii") as out:
+            out.write(f"[default]\nregion = us-east-1\ncredential_process = {program}\n")
+        env = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        env.update(AWS_CONFIG_FILE=config, AWS_SHARED_CREDENTIALS_FILE=os.devnull, AWS_EC2_METADATA_DISABLED="true")
+        self.say("pause")
+        with Traffic(self.server) as traffic:
+            run = refold.Started("apply", traffic.table(self.name), *self.apply_options(), env=env)
+            traffic.wait_for_beats(2)
+            self.say("")
+            refold.wait_until(lambda: os.path.exists(asked + ".twice"))
+            traffic.wait_for_beats(2)
+            self.assertEqual(traffic.writes, 0)
+            with open(go, "w", encoding="ascii"):
+                pass
             run.end()
         self.assertEqual(self.marked(), ITEMS)
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import threading
+import time
 from decimal import Decimal
 
 PROGRAM = os.environ.get("REFOLD", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release", "refold"))
@@ -23,6 +24,15 @@ def run(*arguments, expect=0, **options):
     if done.returncode not in wanted:
         raise Failed(f"exit {done.returncode}, expected {expect}: {' '.join(command)}\n{out[-3000:]}\n{err[-3000:]}")
     return out, err
+
+
+def wait_until(condition):
+    """Until it holds: of what nobody tells when it happens."""
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain")
+        time.sleep(0.05)
 
 
 class Started:

@@ -127,27 +127,62 @@ static bool find_place(struct ddb_account *account, const struct ddb_options *op
     return ok;
 }
 
-/* The caller holds the lock. An equal key keeps its generation. */
+/* It may take its time, and needs no lock. */
+static bool find_key(const struct ddb_account *account, int64_t now_s, struct arena *arena,
+                     struct ddb_credentials *out, struct error *err)
+{
+    struct ddb_credentials_ask ask = {
+        .profile = account->profile, .region = account->region, .wall_s = now_s, .arena = arena};
+    return ddb_credentials_find(&ask, out, err);
+}
+
+/* The caller holds the lock. An equal key keeps its generation. The arena owns what was found. */
+static void take_key(struct ddb_account *account, const struct ddb_credentials *found,
+                     struct arena *arena)
+{
+    bool same = str_equal(found->key_id, account->key.key_id) &&
+                str_equal(found->secret, account->key.secret) &&
+                str_equal(found->token, account->key.token);
+    account->generation += same ? 0 : 1;
+    account->key = *found;
+    arena_free(account->key_arena);
+    account->key_arena = arena;
+}
+
+static int64_t server_s(const struct ddb_account *account)
+{
+    return account->world.wall_s(account->world.context) + account->skew_s;
+}
+
+/* The caller holds the lock. */
 static bool read_key(struct ddb_account *account, struct error *err)
 {
     struct arena *arena = arena_new();
-    int64_t now_s = account->world.wall_s(account->world.context) + account->skew_s;
-    struct ddb_credentials_ask ask = {
-        .profile = account->profile, .region = account->region, .wall_s = now_s, .arena = arena};
     struct ddb_credentials found = {0};
-    account->renewed_s = now_s;
-    if (!ddb_credentials_find(&ask, &found, err)) {
+    account->renewed_s = server_s(account);
+    if (!find_key(account, account->renewed_s, arena, &found, err)) {
         arena_free(arena);
         return false;
     }
-    bool same = str_equal(found.key_id, account->key.key_id) &&
-                str_equal(found.secret, account->key.secret) &&
-                str_equal(found.token, account->key.token);
-    account->generation += same ? 0 : 1;
-    account->key = found;
-    arena_free(account->key_arena);
-    account->key_arena = arena;
+    take_key(account, &found, arena);
     return true;
+}
+
+/* The caller holds the lock, which others have meanwhile: the key is good yet. */
+static void renew_early(struct ddb_account *account)
+{
+    struct error ignored = {0};
+    struct arena *arena = arena_new();
+    struct ddb_credentials found = {0};
+    int64_t now_s = account->renewed_s = server_s(account);
+    (void)pthread_mutex_unlock(&account->lock);
+    bool ok = find_key(account, now_s, arena, &found, &ignored);
+    (void)pthread_mutex_lock(&account->lock);
+    if (ok) {
+        take_key(account, &found, arena);
+    } else {
+        arena_free(arena);
+    }
 }
 
 bool ddb_account_open(const struct ddb_options *options, struct ddb_account **out,
@@ -271,23 +306,21 @@ void ddb_key_free(struct ddb_key *key)
     }
 }
 
-/* The caller holds the lock. Until the key is really over, a source that fails is asked again. */
-static bool keep_fresh(struct ddb_account *account, int64_t now_s, struct error *err)
+/* The caller holds the lock. Until the key is really over, a source that fails is asked again, and
+ * what is urgent does not wait for it. */
+static bool keep_fresh(struct ddb_account *account, int64_t now_s, bool urgent, struct error *err)
 {
     int64_t expires_s = account->key.expires_s;
-    bool over = expires_s != 0 && now_s >= expires_s;
+    if (expires_s != 0 && now_s >= expires_s) {
+        return read_key(account, err) || error_wrap(err, "the credentials have expired");
+    }
     bool soon = expires_s != 0 && now_s >= expires_s - RENEW_BEFORE_S;
     int64_t again_s = (expires_s - account->renewed_s) / RENEW_PART;
     again_s = again_s < RENEW_AGAIN_MAX_S ? again_s : RENEW_AGAIN_MAX_S;
-    if (!soon || (!over && now_s - account->renewed_s < again_s)) {
-        return true;
+    if (soon && !urgent && now_s - account->renewed_s >= again_s) {
+        renew_early(account);
     }
-    struct error why = {0};
-    if (read_key(account, &why) || !over) {
-        return true;
-    }
-    *err = why;
-    return error_wrap(err, "the credentials have expired");
+    return true;
 }
 
 /* The caller holds the lock. */
@@ -307,12 +340,12 @@ static void copy_key(struct ddb_account *account, struct ddb_key *key, int64_t n
     ddb_signing_key_make(account->key.secret, &scope, &key->signing);
 }
 
-bool ddb_account_key(struct ddb_account *account, struct ddb_key *key, int64_t *now_s,
+bool ddb_account_key(struct ddb_account *account, bool urgent, struct ddb_key *key, int64_t *now_s,
                      struct error *err)
 {
     (void)pthread_mutex_lock(&account->lock);
-    *now_s = account->world.wall_s(account->world.context) + account->skew_s;
-    bool ok = keep_fresh(account, *now_s, err);
+    bool ok = keep_fresh(account, server_s(account), urgent, err);
+    *now_s = server_s(account);
     if (ok) {
         copy_key(account, key, *now_s);
     }

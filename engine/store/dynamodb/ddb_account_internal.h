@@ -26,10 +26,11 @@ struct str ddb_account_region(const struct ddb_account *account);
 unsigned ddb_account_timeout_ms(const struct ddb_account *account);
 
 /* Brings a copy up to date, renews the key before it expires, and tells the time of the server, for
- * which the next request is to be signed.
+ * which the next request is to be signed. What is urgent leaves the renewal of a key that is good
+ * yet to others, as its source may take its time.
  * ERROR_STORE: the key has expired and cannot be renewed. */
-MUST_CHECK bool ddb_account_key(struct ddb_account *account, struct ddb_key *key, int64_t *now_s,
-                                struct error *err);
+MUST_CHECK bool ddb_account_key(struct ddb_account *account, bool urgent, struct ddb_key *key,
+                                int64_t *now_s, struct error *err);
 
 /* The server refused the key of a generation: it is read anew, unless another client was first. */
 void ddb_account_renew(struct ddb_account *account, uint64_t generation);

@@ -7,6 +7,9 @@
 /* Attempts under way at a time; how soon an interruption is seen, and what they get after it. */
 enum { SLOTS = 64, GLANCE_US = 100000, GRACE_US = 2000000 };
 
+/* What is urgent waits no longer for its next attempt. */
+enum { URGENT_DELAY_US = 1000000 };
+
 /* Requests at hand: enough that those whose key range is throttled do not keep back others. */
 enum { OPEN_MAX = 4096 };
 
@@ -224,7 +227,11 @@ static bool is_to_be_repeated(const struct ddb_client *client, struct job *job,
     struct ddb_moment moment = {.known = ddb_account_is_known(client->account),
                                 .now_us = now_of(client),
                                 .random = random_of(client)};
-    return ddb_retry(&job->tries, class, &moment, delay_us);
+    bool again = ddb_retry(&job->tries, class, &moment, delay_us);
+    if (job->request->urgent && *delay_us > URGENT_DELAY_US) {
+        *delay_us = URGENT_DELAY_US;
+    }
+    return again;
 }
 
 static void attempt_ended(struct round *round, const struct ddb_arrival *arrival)
@@ -268,7 +275,8 @@ static void start(struct round *round, struct job *job)
 {
     struct ddb_client *client = round->client;
     struct error why = {0};
-    if (!ddb_account_key(client->account, client->key, &job->signed_s, &why)) {
+    if (!ddb_account_key(client->account, job->request->urgent, client->key, &job->signed_s,
+                         &why)) {
         struct ddb_attempt_end end = {.end = {.result = DDB_RESULT_TROUBLE}};
         ddb_account_end(client->account, &job->demand, &end);
         stop(round, &why);

@@ -16,6 +16,9 @@ enum { KEPT_BYTES = 64 * 1024 };
 
 enum { CONNECT_TIMEOUT_MS = 5000, EVENTS_MAX = 64, WATCHED_MORE = 256, HEADER_LINES = 10 };
 
+/* A beat that is not answered by then is sent again, before the lease is over. */
+static const long urgent_timeout_ms = 3000;
+
 /* Names of headers and values that are always the same; names of operations have some 20 letters.
  */
 enum { LINES_BYTES = 512, TARGET_MAX = 96 };
@@ -173,7 +176,7 @@ static int set_timer(CURLM *multi, long timeout_ms, void *context)
 
 /* ---------------------------------------------------------------- opening */
 
-static void set_options(struct slot *slot, const struct ddb_account *account)
+static void set_options(struct slot *slot)
 {
     CURL *easy = slot->easy;
     const char *bundle = ddb_environment("AWS_CA_BUNDLE").ptr;
@@ -190,7 +193,6 @@ static void set_options(struct slot *slot, const struct ddb_account *account)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 64L * 1024);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ddb_account_timeout_ms(account));
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
@@ -215,7 +217,7 @@ static bool open_slots(struct ddb_http *http)
         slot->http = http;
         slot->next = http->free;
         http->free = slot;
-        set_options(slot, http->account);
+        set_options(slot);
     }
     return true;
 }
@@ -375,6 +377,9 @@ void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
     slot->tag = tag;
     slot->busy = true;
     http->in_flight++;
+    long timeout_ms = (long)ddb_account_timeout_ms(http->account);
+    bool is_short = request->urgent && timeout_ms > urgent_timeout_ms;
+    curl_easy_setopt(slot->easy, CURLOPT_TIMEOUT_MS, is_short ? urgent_timeout_ms : timeout_ms);
     curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->lines);
     curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
     curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDS, request->body.ptr);
