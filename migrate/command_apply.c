@@ -84,19 +84,6 @@ static bool find_pending(const struct runner_session *session, const struct plan
     return compile_all(session, out, err);
 }
 
-static void report_nothing(struct invocation *invocation, const struct ledger *ledger)
-{
-    const struct ledger_record *last = ledger_newest(ledger);
-    if (last == NULL) {
-        (void)fprintf(invocation->out, "nothing to do: there are no plans in %s\n",
-                      invocation->plans_dir);
-        return;
-    }
-    struct str name = runner_report_name(last->version, last->name, invocation->arena);
-    (void)fprintf(invocation->out, "nothing to do: all plans are applied, the last is %.*s\n",
-                  STR_ARG(name));
-}
-
 static void report(struct invocation *invocation, const struct ledger *ledger,
                    struct ledger_record *const *records, size_t count)
 {
@@ -113,7 +100,7 @@ static void report(struct invocation *invocation, const struct ledger *ledger,
         runner_report_record(invocation, records[i]);
     }
     if (count == 0) {
-        report_nothing(invocation, ledger);
+        runner_report_nothing(invocation, ledger);
     } else if (records[count - 1]->state == RUN_FAILED) {
         (void)fprintf(
             invocation->out,

@@ -190,6 +190,12 @@ static bool check_list(struct checking *checking, struct error *err)
     return plan_list_check(&list, &checking->ledger, 0, err);
 }
 
+/* A project may have a map and no plans yet. */
+static bool wants_plans(const struct invocation *invocation)
+{
+    return !invocation_flag(invocation, "map") || invocation_flag(invocation, "plans");
+}
+
 /* Every file is looked at, so that one call shows what is wrong with each. */
 static bool check_plans(struct checking *checking, struct error *err)
 {
@@ -197,6 +203,10 @@ static bool check_plans(struct checking *checking, struct error *err)
     struct file_names names;
     if (!plan_folder_names(invocation->plans_dir, invocation->arena, &names, err)) {
         return false;
+    }
+    if (names.count == 0 && wants_plans(invocation)) {
+        error_set(err, ERROR_USAGE, "there are no plans in %s", invocation->plans_dir);
+        return error_hint(err, PLAN_FOLDER_HINT);
     }
     for (size_t i = 0; i < names.count; i++) {
         const char *path = arena_format(invocation->arena, "%s/%.*s", invocation->plans_dir,
@@ -265,10 +275,8 @@ static bool check_files(struct checking *checking, struct error *err)
     cJSON *object = invocation->json ? cJSON_CreateObject() : NULL;
     checking->list = cJSON_AddArrayToObject(object, "files");
     check_map(checking);
-    /* A project may have a map and no plans yet. */
-    bool has_plans = !invocation_flag(invocation, "map") || invocation_flag(invocation, "plans") ||
-                     access(invocation->plans_dir, F_OK) == 0;
-    bool ok = !has_plans || check_plans(checking, err);
+    bool looks = wants_plans(invocation) || access(invocation->plans_dir, F_OK) == 0;
+    bool ok = !looks || check_plans(checking, err);
     if (object != NULL) {
         report_json(invocation, object);
     }

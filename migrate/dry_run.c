@@ -132,7 +132,8 @@ static bool rehearse_pass(struct rehearsal *rehearsal, size_t plan, size_t stage
     if (!find_begun(rehearsal, plan, stage, &begun, err)) {
         return false;
     }
-    if (begun.pass == 0) {
+    out->begun = begun.pass != 0;
+    if (!out->begun) {
         begun.pass = FIRST_PASS + rehearsal->passes++;
     }
     if ((keep && !open_overlay(rehearsal, err)) || !find_verdicts(rehearsal, &rules, &begun, err)) {
@@ -275,7 +276,7 @@ static bool rehearse_all(struct rehearsal *rehearsal, struct error *err)
     if (pending > 0) {
         invocation->exit_status = error_exit_status(failed ? ERROR_ITEM : ERROR_PENDING);
     }
-    dry_run_report(invocation, plans, count, pending);
+    dry_run_report(invocation, &rehearsal->session->ledger, plans, count, pending);
     return true;
 }
 

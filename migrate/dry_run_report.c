@@ -22,6 +22,9 @@ static void print_pass(struct invocation *invocation, const struct dry_stage *st
     FILE *out = invocation->out;
     uint64_t failed = runner_report_failed(stage->steps, stage->step_count);
     runner_report_steps(invocation, stage->steps, stage->step_count);
+    if (!stage->begun && failed == 0) {
+        runner_report_unmatched(invocation, stage->steps, stage->step_count);
+    }
     (void)fprintf(out, "  converges: %s\n",
                   stage->proved ? "proved by the plan's text" : "checked item by item");
     print_sent(invocation, stage);
@@ -84,10 +87,11 @@ static void print_plan(struct invocation *invocation, const struct dry_plan *pla
     }
 }
 
-static void print_end(struct invocation *invocation, bool failed, size_t count, size_t pending)
+static void print_end(struct invocation *invocation, const struct ledger *ledger, bool failed,
+                      size_t count, size_t pending)
 {
     if (pending == 0) {
-        (void)fprintf(invocation->out, "nothing to do: no plan is pending\n");
+        runner_report_nothing(invocation, ledger);
     } else if (failed) {
         (void)fprintf(invocation->out,
                       "dry run, nothing was written: apply would stop at plan %zu of %zu\n", count,
@@ -183,8 +187,8 @@ static void print_json(struct invocation *invocation, const struct dry_plan *pla
     report_json(invocation, object);
 }
 
-void dry_run_report(struct invocation *invocation, const struct dry_plan *plans, size_t count,
-                    size_t pending)
+void dry_run_report(struct invocation *invocation, const struct ledger *ledger,
+                    const struct dry_plan *plans, size_t count, size_t pending)
 {
     if (invocation->json) {
         print_json(invocation, plans, count, pending);
@@ -193,5 +197,5 @@ void dry_run_report(struct invocation *invocation, const struct dry_plan *plans,
     for (size_t i = 0; i < count; i++) {
         print_plan(invocation, &plans[i]);
     }
-    print_end(invocation, count > 0 && plans[count - 1].failed, count, pending);
+    print_end(invocation, ledger, count > 0 && plans[count - 1].failed, count, pending);
 }

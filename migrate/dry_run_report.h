@@ -5,6 +5,7 @@
 #include "engine/base/str.h"
 #include "engine/scan/index_check.h"
 #include "migrate/command.h"
+#include "migrate/ledger.h"
 #include "migrate/ledger_record.h"
 #include "plans/pass.h"
 #include "plans/plan.h"
@@ -19,6 +20,7 @@ struct dry_stage {
     size_t step_count;
     const struct pass_step *sent; /* of a pass on a table behind the DynamoDB API: how its steps'
                                      writes are sent; else NULL */
+    bool begun;                   /* an attempt has met items already: these are what is left */
     bool proved;                  /* the pass converges by its text; else each item was checked */
     size_t colliding;             /* items that a verdict speaks of */
     bool merges;                  /* puts find their items standing, or meet each other */
@@ -46,7 +48,7 @@ struct dry_plan {
 };
 
 /* `plans` are those that were reached, of `pending`. */
-void dry_run_report(struct invocation *invocation, const struct dry_plan *plans, size_t count,
-                    size_t pending);
+void dry_run_report(struct invocation *invocation, const struct ledger *ledger,
+                    const struct dry_plan *plans, size_t count, size_t pending);
 
 #endif

@@ -37,7 +37,7 @@ bool plan_folder_names(const char *dir, struct arena *arena, struct file_names *
                        struct error *err)
 {
     if (!folder_list(dir, ".json", arena, out, err)) {
-        return error_hint(err, "--plans DIR says where plans are; 'refold new' begins one");
+        return error_hint(err, PLAN_FOLDER_HINT);
     }
     size_t count = 0;
     for (size_t i = 0; i < out->count; i++) {

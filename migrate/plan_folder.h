@@ -14,6 +14,9 @@
 /* A plan is written by hand; what is larger is no plan. */
 enum { PLAN_FILE_MAX_BYTES = 4 * 1024 * 1024 };
 
+/* What to do where there are no plans. */
+#define PLAN_FOLDER_HINT "--plans DIR says where plans are; 'refold new' begins one"
+
 /* Plans by ascending version, each version once. */
 struct plan_list {
     const struct plan **plans;

@@ -11,6 +11,19 @@ struct str runner_report_name(uint32_t version, struct str name, struct arena *a
     return arena_format(arena, "%04" PRIu32 " %.*s", version, STR_ARG(name));
 }
 
+void runner_report_nothing(struct invocation *invocation, const struct ledger *ledger)
+{
+    const struct ledger_record *last = ledger_newest(ledger);
+    if (last == NULL) {
+        (void)fprintf(invocation->out, "nothing to do: there are no plans in %s\n",
+                      invocation->plans_dir);
+        return;
+    }
+    struct str name = runner_report_name(last->version, last->name, invocation->arena);
+    (void)fprintf(invocation->out, "nothing to do: all plans are applied, the last is %.*s\n",
+                  STR_ARG(name));
+}
+
 static uint64_t matched(const struct ledger_step *step)
 {
     return step_counts_matched(&step->counts);
@@ -136,6 +149,17 @@ void runner_report_gone_items(struct invocation *invocation, const struct ledger
     }
 }
 
+void runner_report_unmatched(struct invocation *invocation, const struct ledger_step *steps,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (matched(&steps[i]) == 0 && earlier(&steps[i]) == 0) {
+            (void)fprintf(invocation->out, "  note: no item matched %.*s\n",
+                          STR_ARG(steps[i].label));
+        }
+    }
+}
+
 struct str runner_report_capacity(const struct store_usage *used, struct arena *arena)
 {
     if (used->read_units <= 0 && used->write_units <= 0) {
@@ -160,6 +184,9 @@ void runner_report_record(struct invocation *invocation, const struct ledger_rec
     uint64_t errors = runner_report_failed(record->steps, record->step_count);
     (void)fprintf(invocation->out, "%.*s: %s\n", STR_ARG(name), run_state_name(record->state));
     runner_report_steps(invocation, record->steps, record->step_count);
+    if (record->state == RUN_APPLIED) {
+        runner_report_unmatched(invocation, record->steps, record->step_count);
+    }
     runner_report_used(invocation, &record->used);
     if (errors > 0) {
         struct str count = report_counted(invocation->arena, errors, "item error", "item errors");

@@ -349,6 +349,16 @@ class Commands(unittest.TestCase):
         out, _ = self.run_here("check", copy, expect=2)
         self.assertIn("plans/0004_two_types.json:1:29: steps[0].create_index: index Four: expected Extra:N", out)
 
+    def test_check_finds_plans_to_check(self):
+        os.mkdir(self.path("plans"))
+        for where in ((), (self.table,)):
+            out, err = self.run_here("check", *where, expect=2)
+            self.assertEqual(out, "")
+            self.assertIn("there are no plans in plans\nhint: --plans DIR", err)
+        mapped = self.write("map.json", '{"table": {"partition": "Id:S"}, "entities": [{"name": "A", "from": "a", "key": {"Id": "${id}"}}]}')
+        self.run_here("check", "--map", mapped)
+        self.assertIn("there are no plans in plans", self.run_here("check", "--map", mapped, "--plans", "plans", expect=2)[1])
+
     def test_check_refuses_what_apply_refuses(self):
         os.mkdir(self.path("plans"))
         self.write("plans/0002_good.json", '{"steps": [{"set": {"Extra": "b"}}]}')

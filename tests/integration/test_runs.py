@@ -418,9 +418,33 @@ class DryRun(Runs):
 
     def test_nothing_pending_is_zero(self):
         self.load(orders(1))
+        for options in ((), ("--dry-run",)):
+            self.assertEqual(self.command("apply", *options)[0], f"nothing to do: there are no plans in {self.plans}\n")
         self.plan(1, SET_STATUS)
         self.command("apply")
-        self.command("apply", "--dry-run", expect=0)
+        for options in ((), ("--dry-run",)):
+            self.assertEqual(self.command("apply", *options)[0], "nothing to do: all plans are applied, the last is 0001 plan\n")
+
+    def test_a_step_that_matches_nothing_is_named(self):
+        self.load(orders(2))
+        self.plan(1, {"steps": [{"where": 'Status = "open"', "set": {"Seen": True}}, {"where": "Status = 'open'", "set": {"Found": True}},
+                                {"pass": "another"}, {"name": "none", "where": "PK = ''", "set": {"Seen": True}}]})
+        for options, expect in ((("--dry-run",), 4), ((), 0)):
+            out, err = self.command("apply", *options, expect=expect)
+            self.assertEqual([line for line in (out + err).splitlines() if "note" in line],
+                             ["  note: no item matched steps[0]", "  note: no item matched none"])
+        self.assertNotIn("note", self.command("apply", "--sweep")[0])
+
+    def test_a_step_that_was_not_met_or_met_its_items_before_is_not_named(self):
+        self.load([item("A", "X", Kind="a"), item("B", "X", Total="n/a")])
+        self.plan(1, {"steps": [{"where": "Kind = 'a' AND attribute_not_exists(Seen)", "set": {"Seen": True}},
+                                {"where": "attribute_type(Total, 'S')", "set": {"Total": {"N": "${Total}"}}},
+                                {"pass": "later"}, {"where": "Seen = true", "set": {"Later": True}}]})
+        self.assertNotIn("note", self.command("apply", expect=3)[0])
+        self.assertNotIn("note", self.command("apply", "--dry-run", expect=3)[0])
+        self.load([item("B", "X", Total="5")], "--on-conflict", "overwrite")
+        for options, expect in ((("--dry-run",), 4), ((), 0)):
+            self.assertNotIn("note", self.command("apply", *options, expect=expect)[0])
 
     def test_samples_show_what_differs(self):
         self.load(orders(1))
