@@ -160,8 +160,8 @@ unsigned ddb_parts(struct ddb_client *client, const char *operation, unsigned mo
 
 /* Says what a request's DDB_ERROR, DDB_CONDITION or DDB_CANCELLED means, with endpoint, region and
  * the last four characters of the key id, and a hint where there is one. Returns false.
- * ERROR_STORE; ERROR_LIMIT and ERROR_ITEM where the item is to blame (ValidationException of an
- * item operation, ItemCollectionSizeLimitExceededException). */
+ * ERROR_STORE; ERROR_LIMIT and ERROR_ITEM where the item is to blame (ValidationException and
+ * TransactionConflictException of an item operation, ItemCollectionSizeLimitExceededException). */
 bool ddb_request_error(struct ddb_account *account, const struct ddb_request *request,
                        struct error *err);
 

@@ -1,3 +1,4 @@
+#include "engine/store/dynamodb/ddb_cancelled_internal.h"
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
 
@@ -73,15 +74,16 @@ static void try_again(struct flight *flight)
 }
 
 /* The condition failed, yet the item is what it asks for: it was put back meanwhile, or the server
- * compares sets by their order. */
-static bool try_loosely(struct flight *flight, struct error *err)
+ * compares sets by their order. Only where the latter is told, less is asked for. */
+static void try_loosely(struct flight *flight)
 {
     if (flight->loose && flight->tries > TRIES_MAX / 2) {
-        return error_set(err, ERROR_STORE, "the server refuses a condition that holds");
+        flight->effect->refusal = "the server refuses a condition that holds";
+        step_fails(flight, OUTCOME_REJECTED);
+        return;
     }
-    flight->loose = flight->tries > 0;
+    flight->loose = flight->loose || (flight->told && flight->tries > 0);
     try_again(flight);
-    return true;
 }
 
 bool flight_is_to_delete(const struct flight *flight)
@@ -93,30 +95,26 @@ bool flight_is_to_delete(const struct flight *flight)
 /* ---------------------------------------------------------------- what a failed condition means */
 
 /* Of a put or move: not what it asked for stands under its target. */
-static bool decide_place(const struct ddb_store *store, struct flight *flight, struct value found,
-                         struct error *err)
+static void decide_place(const struct ddb_store *store, struct flight *flight, struct value found)
 {
     const struct step *step = &flight->steps[flight->at];
     if (value_equal(found, step->standing)) {
-        return try_loosely(flight, err);
-    }
-    if (step->overwrite) {
+        try_loosely(flight);
+    } else if (step->overwrite) {
         step_fails(flight, OUTCOME_STALE);
     } else {
         conflict(store, flight);
     }
-    return true;
 }
 
-static bool decide_put(const struct ddb_store *store, struct flight *flight, struct value found,
-                       struct error *err)
+static void decide_put(const struct ddb_store *store, struct flight *flight, struct value found)
 {
     const struct step *step = &flight->steps[flight->at];
     if (!value_is_missing(found) && value_equal(found, step->item)) {
         step_stands(flight);
-        return true;
+    } else {
+        decide_place(store, flight, found);
     }
-    return decide_place(store, flight, found, err);
 }
 
 /* Each attribute of `one` that is another in `other` is in `found` as in `wanted`. */
@@ -175,7 +173,7 @@ static bool has_held(const struct flight *flight, const struct step *step, struc
             (expr_test(condition, &scope, flight->arena, &holds, &none) && holds));
 }
 
-static bool decide_source(struct flight *flight, struct value found, struct error *err)
+static void decide_source(struct flight *flight, struct value found)
 {
     const struct step *step = &flight->steps[flight->at];
     bool is_gone = value_is_missing(found);
@@ -185,16 +183,14 @@ static bool decide_source(struct flight *flight, struct value found, struct erro
     if (stands) {
         step_stands(flight);
     } else if (!is_gone && has_held(flight, step, found)) {
-        return try_loosely(flight, err);
+        try_loosely(flight);
     } else {
         step_fails(flight, OUTCOME_STALE);
     }
-    return true;
 }
 
 /* `found` stands under the source, flight->found under the target. */
-static bool decide_move(const struct ddb_store *store, struct flight *flight, struct value found,
-                        struct error *err)
+static void decide_move(const struct ddb_store *store, struct flight *flight, struct value found)
 {
     struct step *step = &flight->steps[flight->at];
     bool has_come = !value_is_missing(flight->found) && value_equal(flight->found, step->item);
@@ -207,22 +203,20 @@ static bool decide_move(const struct ddb_store *store, struct flight *flight, st
         step->standing = flight->found; /* somebody has put it beside the old one */
         try_again(flight);
     } else {
-        return decide_place(store, flight, flight->found, err);
+        decide_place(store, flight, flight->found);
     }
-    return true;
 }
 
-static bool decide(const struct ddb_store *store, struct flight *flight, struct value found,
-                   struct error *err)
+static void decide(const struct ddb_store *store, struct flight *flight, struct value found)
 {
     const struct step *step = &flight->steps[flight->at];
     if (step->kind == WRITE_PUT) {
-        return decide_put(store, flight, found, err);
+        decide_put(store, flight, found);
+    } else if (step->kind == WRITE_MOVE) {
+        decide_move(store, flight, found);
+    } else {
+        decide_source(flight, found);
     }
-    if (step->kind == WRITE_MOVE) {
-        return decide_move(store, flight, found, err);
-    }
-    return decide_source(flight, found, err);
 }
 
 /* ---------------------------------------------------------------- replies */
@@ -238,8 +232,10 @@ static bool take_condition(const struct ddb_store *store, struct flight *flight,
         !answer_item(reply, "Item", scratch, &found, err)) {
         return false;
     }
+    flight->told = true; /* a server that does not tell the item tells that it was a condition */
     if (!value_is_missing(found)) {
-        return decide(store, flight, found, err);
+        decide(store, flight, found);
+        return true;
     }
     bool is_put = flight->steps[flight->at].kind == WRITE_PUT;
     flight->phase = is_put ? PHASE_LOOK_TARGET : PHASE_LOOK_SOURCE;
@@ -258,6 +254,40 @@ static bool take_error(struct ddb_store *store, struct flight *flight,
     flight->effect->refusal = arena_format(flight->arena, "%s", refusal.text).ptr;
     step_fails(flight, OUTCOME_REJECTED);
     return true;
+}
+
+/* Whether one of the transaction's conditions failed on just the item that it asks for. */
+static bool tell_as_expected(struct flight *flight, const struct json *reasons,
+                             struct arena *scratch, struct error *err)
+{
+    const struct step *step = &flight->steps[flight->at];
+    struct value target;
+    struct value source;
+    if (!cancelled_item(reasons, 0, scratch, &target, err) ||
+        !cancelled_item(reasons, 1, scratch, &source, err)) {
+        return false;
+    }
+    flight->told = (!value_is_missing(target) && value_equal(target, step->standing)) ||
+                   (!value_is_missing(source) && value_equal(source, step->before));
+    return true;
+}
+
+static bool take_cancelled(struct ddb_store *store, struct flight *flight,
+                           const struct ddb_request *request, struct arena *scratch,
+                           struct error *err)
+{
+    const struct json *reply = NULL;
+    if (!answer_parse(request, scratch, &reply, err)) {
+        return false;
+    }
+    const struct json *reasons = answer_list(reply, "CancellationReasons");
+    if (!cancelled_by_condition(reasons)) {
+        struct ddb_request one = *request;
+        cancelled_as_error(reasons, &one);
+        return take_error(store, flight, &one, err);
+    }
+    flight->phase = PHASE_LOOK_TARGET;
+    return tell_as_expected(flight, reasons, scratch, err);
 }
 
 /* Attributes of `found` that `before` has not. */
@@ -316,8 +346,7 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
     case DDB_CONDITION:
         return take_condition(store, flight, request, scratch, err);
     case DDB_CANCELLED:
-        flight->phase = PHASE_LOOK_TARGET;
-        return true;
+        return take_cancelled(store, flight, request, scratch, err);
     case DDB_ERROR:
         return take_error(store, flight, request, err);
     case DDB_NONE:
@@ -410,7 +439,8 @@ static bool take_look(struct ddb_store *store, struct flight *flight,
         flight->phase = PHASE_LOOK_SOURCE;
         return true;
     }
-    return decide(store, flight, found, err);
+    decide(store, flight, found);
+    return true;
 }
 
 bool flight_answer(struct ddb_store *store, struct flight *flight,

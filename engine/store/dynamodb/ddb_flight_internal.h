@@ -49,6 +49,7 @@ struct flight {
     enum phase phase;
     bool wrote;  /* at least one step changed something */
     bool unsure; /* an attempt of the step at hand may have taken effect unseen */
+    bool told;   /* of the last condition that failed, that it met what it asks for, or nothing */
     bool loose;  /* the server compares sets by their order: they are left out of the condition */
     bool alone;  /* a statement among others did not do: the step gets a request of its own */
     unsigned tries;

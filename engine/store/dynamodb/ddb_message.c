@@ -20,6 +20,7 @@ static const struct {
      "sign in again; the same command goes on where it was"},
     {STR_INIT("ItemCollectionSizeLimitExceededException"),
      "the item collection is at 10 GB, as large as a local index allows", ""},
+    {STR_INIT("TransactionConflictException"), "others' transactions hold the item", ""},
     {STR_INIT("ConditionalCheckFailedException"), "the item is not as expected", ""},
     {STR_INIT("ProvisionedThroughputExceededException"), "throttled after many attempts",
      "raise the table's capacity, or lower --max-rcu and --max-wcu"},
@@ -60,7 +61,8 @@ static enum error_code code_of(const struct ddb_request *request)
     if (str_equal(request->type, STR("ItemCollectionSizeLimitExceededException"))) {
         return ERROR_LIMIT;
     }
-    bool invalid = str_equal(request->type, STR("ValidationException"));
+    bool invalid = str_equal(request->type, STR("ValidationException")) ||
+                   str_equal(request->type, STR("TransactionConflictException"));
     if (!invalid || ddb_side_of(request->operation) != DDB_WRITE) {
         return ERROR_STORE;
     }

@@ -56,9 +56,9 @@ static bool is_one_of(struct str text, const struct str *names, size_t count)
 /* A transaction is worth another try unless one of its reasons would come again. */
 static void read_cancellation(const struct json *reasons, struct ddb_failure *out)
 {
-    static const struct str passing[] = {STR_INIT("ProvisionedThroughputExceeded"),
-                                         STR_INIT("ThrottlingError"),
-                                         STR_INIT("TransactionConflict"), STR_INIT("None")};
+    static const struct str passing[] = {
+        STR_INIT("ProvisionedThroughputExceeded"), STR_INIT("ThrottlingError"),
+        STR_INIT("InternalServerError"), STR_INIT("TransactionConflict"), STR_INIT("None")};
     enum { THROTTLES = 2, PASSING = sizeof passing / sizeof passing[0] };
     out->final = reasons == NULL || reasons->count == 0;
     for (size_t i = 0; reasons != NULL && i < reasons->count; i++) {

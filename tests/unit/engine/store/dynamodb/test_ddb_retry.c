@@ -44,6 +44,10 @@ static const struct {
      STR_INIT("{\"__type\":\"a#TransactionCanceledException\",\"CancellationReasons\":["
               "{\"Code\":\"TransactionConflict\"},{\"Code\":\"ThrottlingError\"}]}"),
      0, DDB_CLASS_THROTTLED},
+    {"a transaction that the server failed", DDB_ARRIVED, 400,
+     STR_INIT("{\"__type\":\"a#TransactionCanceledException\",\"CancellationReasons\":["
+              "{\"Code\":\"InternalServerError\"},{\"Code\":\"None\"}]}"),
+     0, DDB_CLASS_CONFLICT},
     {"a transaction whose condition failed", DDB_ARRIVED, 400,
      STR_INIT("{\"__type\":\"a#TransactionCanceledException\",\"CancellationReasons\":["
               "{\"Code\":\"ThrottlingError\"},{\"Code\":\"ConditionalCheckFailed\"}]}"),
