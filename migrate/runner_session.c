@@ -10,7 +10,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { WORKERS_MAX = 256, SEGMENTS_MAX = 10000, SEGMENTS_DEFAULT = 64, PAGE_MAX = 100000 };
+enum {
+    WORKERS_MAX = 256,
+    SEGMENTS_MAX = 10000,
+    SEGMENTS_DEFAULT = 64,
+    PAGE_MAX = 100000,
+    REST_MS = 5 /* an item that never rests is tried for some two seconds */
+};
 
 static unsigned default_workers(void)
 {
@@ -168,6 +174,7 @@ struct scan_options runner_session_scan(const struct runner_session *session)
         .workers = session->workers,
         .segments = session->segments,
         .limits = {.items = session->page_items},
+        .rest_ms = REST_MS,
         .stop = session->invocation->stop,
         .paused = session->invocation->paused,
         .shuffle = session->shuffle,

@@ -29,6 +29,8 @@ struct scan_options {
     uint64_t pass;             /* the number written into records */
     bool skip_own_pass;        /* items that carry this number are not met */
     uint64_t undo_log;         /* 0: no undo is kept */
+    unsigned rest_ms;          /* before an item that changes all the time is tried again, doubled
+                                  with each try up to 32 times as long; 0: none */
     bool read_only;            /* what becomes of items is counted and dropped */
     const atomic_bool *stop;   /* set from outside to end early; NULL: never */
     const atomic_bool *paused; /* while it is set, nothing is read or written; NULL: never */
@@ -116,7 +118,8 @@ struct scan_task {
 
     /* The calling thread. UNCHANGED, CONFLICT and REJECTED are final. A STALE item is met again as
      * it stands then, unless somebody has deleted it since it was read: then `gone` is its key,
-     * else NULL. The function is NULL with read_only. */
+     * else NULL; one that changes each time becomes REJECTED. The function is NULL with read_only.
+     */
     bool (*not_applied)(void *context, const struct effect *effect, const struct key *gone,
                         struct error *err);
 };

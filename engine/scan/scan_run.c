@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     PAGES_A_WORKER = 4,
@@ -209,6 +210,28 @@ static bool correct(struct committer *committer, const struct page_batch *batch,
     return true;
 }
 
+/* A change or two of an item are met again at once. */
+static void let_rest(const struct scan_options *options, unsigned tries)
+{
+    enum { AT_ONCE = 2, DOUBLED_MAX = 5 };
+    if (tries >= AT_ONCE) {
+        unsigned doubled = tries - AT_ONCE < DOUBLED_MAX ? tries - AT_ONCE : DOUBLED_MAX;
+        struct timespec rest = {.tv_nsec = ((long)options->rest_ms << doubled) * 1000000};
+        (void)nanosleep(&rest, NULL);
+    }
+}
+
+static void give_up(const struct page_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct effect *effect = &batch->effects[i];
+        if (effect->outcome == OUTCOME_STALE) {
+            effect->outcome = OUTCOME_REJECTED;
+            effect->refusal = "it changes faster than it can be written";
+        }
+    }
+}
+
 static bool commit_page(struct committer *committer, struct page_batch *batch, struct error *err)
 {
     if (!commit(committer, batch, err)) {
@@ -216,7 +239,9 @@ static bool commit_page(struct committer *committer, struct page_batch *batch, s
     }
     for (unsigned tries = 0; !has_applied(batch); tries++) {
         if (tries == TRIES_MAX) {
-            return error_set(err, ERROR_STORE, "an item changes faster than it can be written");
+            give_up(batch);
+        } else {
+            let_rest(committer->scan->options, tries);
         }
         struct page_batch *again = committer->retries[tries % 2];
         if (!correct(committer, batch, again, err) || !commit(committer, again, err)) {

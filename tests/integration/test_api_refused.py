@@ -124,6 +124,20 @@ class Cancelled(Case):
                 self.assertEqual(self.raw()["N#3", "A"]["L"]["L"], [{"N": "1"}, {"N": "2"}])
                 self.stands_again()
 
+    def test_an_item_that_never_rests_is_an_item_error(self):
+        """The others move, and the next run moves it, when it rests."""
+        def answer(request):
+            if request.operation == "TransactWriteItems" and b"C#3" in request.raw:
+                self.append()
+
+        with self.stub(answer) as stub:
+            out, err = self.apply(self.through(stub), *ONE, expect=3)
+        self.assertIn("PK='C#3' SK='A': it changes faster than it can be written", out + err)
+        self.assertEqual(self.moved(), ["C#3", "N#0", "N#1", "N#2", "N#4", "N#5"])
+        tries = len(self.raw()["C#3", "A"]["L"]["L"]) - 1
+        self.apply(self.table, *ONE)
+        self.assertEqual(len(self.raw()["N#3", "A"]["L"]["L"]), 1 + tries)
+
     def test_a_server_that_tells_what_it_should_have_taken_is_asked_for_less(self):
         """As one does that compares sets by their order: its conditions fail on the very item that they ask for."""
         def answer(request):

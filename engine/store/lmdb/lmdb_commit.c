@@ -279,6 +279,13 @@ static int apply_effects(struct lmdb_store *store, struct batch *batch, struct o
     return rc;
 }
 
+/* The controls count on all effects. */
+static int apply_batch(struct lmdb_store *store, struct batch *batch, struct outcomes *out)
+{
+    int rc = apply_effects(store, batch, out);
+    return rc == 0 && out->all ? control_apply(store, batch) : rc;
+}
+
 bool lmdb_commit(struct store *base, struct batch *batch, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(base);
@@ -286,8 +293,7 @@ bool lmdb_commit(struct store *base, struct batch *batch, struct error *err)
     if (!writer_begin(store, err) || !control_check(store, batch, err)) {
         return false;
     }
-    int rc = apply_effects(store, batch, &outcomes);
-    rc = rc == 0 && outcomes.all ? control_apply(store, batch) : rc;
+    int rc = apply_batch(store, batch, &outcomes);
     if (rc != 0) {
         return writer_fail(store, rc, "writing", err);
     }
