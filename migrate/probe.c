@@ -50,13 +50,6 @@ static uint64_t digest_of(struct value item)
     return hash_64((struct str){(const char *)item.bytes, item.len});
 }
 
-static struct value newer_in(const struct pass_facts *facts, size_t step, struct value item)
-{
-    struct value missing = {NULL, 0};
-    const struct pass_step *rule = &facts->steps[step];
-    return rule->collision == COLLISION_KEEP_NEWER ? value_member(item, rule->newer) : missing;
-}
-
 /* A claim as it was sorted. */
 struct claim_at {
     struct str order; /* of the target, by which it was */
@@ -88,7 +81,8 @@ static bool add_claim(struct prober *prober, const struct key *source, const str
     head.target_len = (uint32_t)(value->len - sizeof head);
     key_encode(source, value);
     head.source_len = (uint32_t)(value->len - sizeof head) - head.target_len;
-    struct value newer = newer_in(prober->probe->rules.facts, wish->step, wish->item);
+    const struct pass_step *rule = &prober->probe->rules.facts->steps[wish->step];
+    struct value newer = probe_newer(rule, wish->item);
     buffer_add(value, (struct str){(const char *)newer.bytes, newer.len});
     memcpy(value->bytes, &head, sizeof head);
 
@@ -377,6 +371,7 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
     *out = (struct probe_holder){.key = target->key,
                                  .digest = digest_of(found.item),
                                  .item = found.item,
+                                 .after = found.item,
                                  .unchanged = true,
                                  .settled = true,
                                  .done = found.pass == probe->pass};
@@ -388,6 +383,7 @@ static bool find_holder(const struct probe *probe, struct target *target, struct
     }
     enum pass_fate fate = effect.result.fate;
     out->unchanged = fate == PASS_UNCHANGED || fate == PASS_FAILED;
+    out->after = fate == PASS_UPDATE ? effect.result.item : found.item;
     out->settled = fate != PASS_MOVE && fate != PASS_FAILED && effect.result.put_count == 0;
     return true;
 }
@@ -420,7 +416,7 @@ static bool meet_claim(const struct probe *probe, struct probe_groups *groups,
         buffer_add(&target->order, at->order);
         target->key = key_copy(&at->target, target->arena);
     }
-    probe_groups_claim(groups, &at->claim);
+    probe_groups_claim(groups, &target->key, &at->claim);
     return true;
 }
 

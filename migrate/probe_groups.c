@@ -100,7 +100,8 @@ static void compare_with_others(struct probe_groups *groups, const struct probe_
         groups->equal_puts && claim->puts && claim->digest == digest_at(groups, groups->first);
 }
 
-void probe_groups_claim(struct probe_groups *groups, const struct probe_claim *claim)
+void probe_groups_claim(struct probe_groups *groups, const struct key *target,
+                        const struct probe_claim *claim)
 {
     size_t index = member_count(groups);
     bool first = index == groups->first;
@@ -121,6 +122,7 @@ void probe_groups_claim(struct probe_groups *groups, const struct probe_claim *c
     }
     add_member(groups, &claim->source, claim->step, claim->puts ? MEMBER_PUTS : MEMBER_MOVES);
     member_at(groups, index)->unsteady = claim->unsteady;
+    probe_basis(target, claim->newer, member_at(groups, index)->wanted);
     buffer_add(&groups->digests, (struct str){(const char *)&claim->digest, sizeof claim->digest});
 }
 
@@ -191,12 +193,16 @@ static bool is_quiet(const struct probe_groups *groups, const struct probe_holde
     return groups->equal_puts && (holder == NULL || stands_already(groups, groups->first, holder));
 }
 
+static const struct pass_step *rule_of(const struct probe_groups *groups)
+{
+    return step_of(groups, member_at(groups, groups->winner)->step);
+}
+
 /* What keep_newer compares of the standing item. */
 static struct value holder_newer(const struct probe_groups *groups,
                                  const struct probe_holder *holder)
 {
-    const struct member *winner = member_at(groups, groups->winner);
-    return value_member(holder->item, step_of(groups, winner->step)->newer);
+    return probe_newer(rule_of(groups), holder->item);
 }
 
 /* keep_newer: the standing item keeps the key. */
@@ -229,14 +235,23 @@ static bool someone_wins(const struct probe_groups *groups, enum collision polic
 /* What the group is ruled by: on_collision of its claims, or FAIL where that decides nothing. */
 static enum collision policy_of(struct probe_groups *groups, const struct probe_holder *holder)
 {
-    const struct member *winner = member_at(groups, groups->winner);
-    enum collision policy = step_of(groups, winner->step)->collision;
+    enum collision policy = rule_of(groups)->collision;
     if (policy == COLLISION_KEEP_NEWER && holder != NULL &&
         !comparable(holder_newer(groups, holder), groups->winner_newer)) {
         groups->mixed = true;
     }
     bool unsettled = holder != NULL && !holder->settled && decides(policy);
     return groups->mixed || unsettled || wants_twice(groups) ? COLLISION_FAIL : policy;
+}
+
+static void note_standing(const struct probe_groups *groups, const struct probe_holder *holder,
+                          struct group *out)
+{
+    struct value now = holder_newer(groups, holder);
+    struct value after = probe_newer(rule_of(groups), holder->after);
+    out->held = true;
+    out->steady = value_equal(now, after);
+    probe_basis(&holder->key, now, out->standing);
 }
 
 static void close_group(struct probe_groups *groups, const struct key *target,
@@ -251,11 +266,11 @@ static void close_group(struct probe_groups *groups, const struct key *target,
     winner->wins = !winner->equal && someone_wins(groups, policy, holder);
     struct group group = {.policy = policy,
                           .failed = policy == COLLISION_FAIL,
-                          .held = holder != NULL,
                           .has_winner = winner->wins,
                           .step = winner->step,
                           .reason = describe(groups, target, holder, claims)};
     if (holder != NULL) {
+        note_standing(groups, holder, &group);
         add_member(groups, &holder->key, (uint32_t)groups->facts->step_count, MEMBER_HOLDS);
     }
     for (size_t i = groups->first; i < member_count(groups); i++) {

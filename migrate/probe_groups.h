@@ -1,6 +1,6 @@
 /* probe_groups — from who wants which key to verdicts: groups of items that want one key, or a key
  * that a standing item holds, ruled by on_collision. Pure: the probe feeds it, target by target.
- * What stays in memory is 32 bytes for each member of a group that collides, and its sentence. */
+ * What stays in memory is 44 bytes for each member of a group that collides, and its sentence. */
 #ifndef MIGRATE_PROBE_GROUPS_H
 #define MIGRATE_PROBE_GROUPS_H
 
@@ -29,9 +29,10 @@ struct probe_holder {
     struct key key;
     uint64_t digest;
     struct value item;
-    bool unchanged; /* the pass leaves it as it is */
-    bool settled;   /* the pass neither moves it nor lets it put items, and it is no item error */
-    bool done; /* an earlier attempt at the pass wrote it: it has beaten puts that come again */
+    struct value after; /* what the pass makes of it where it keeps its key */
+    bool unchanged;     /* the pass leaves it as it is */
+    bool settled; /* the pass neither moves it nor lets it put items, and it is no item error */
+    bool done;    /* an earlier attempt at the pass wrote it: it has beaten puts that come again */
 };
 
 struct probe_groups;
@@ -42,7 +43,8 @@ struct probe_groups *probe_groups_new(const struct pass_facts *facts,
 void probe_groups_free(struct probe_groups *groups);
 
 /* All claims on one target, then its end. `holder` is NULL where the target is free. */
-void probe_groups_claim(struct probe_groups *groups, const struct probe_claim *claim);
+void probe_groups_claim(struct probe_groups *groups, const struct key *target,
+                        const struct probe_claim *claim);
 void probe_groups_end(struct probe_groups *groups, const struct key *target,
                       const struct probe_holder *holder);
 

@@ -18,6 +18,7 @@ enum member_kind { MEMBER_MOVES, MEMBER_PUTS, MEMBER_HOLDS };
 
 struct member {
     unsigned char source[PROBE_DIGEST_BYTES];
+    unsigned char wanted[PROBE_DIGEST_BYTES]; /* probe_basis() of the claim */
     uint32_t step;
     uint32_t group;
     unsigned char kind; /* enum member_kind */
@@ -31,7 +32,9 @@ struct group {
     bool failed;
     bool held;
     bool has_winner;
-    uint32_t step; /* the winner's, else that of the first claim */
+    unsigned char standing[PROBE_DIGEST_BYTES]; /* probe_basis() of what holds the key */
+    bool steady;                                /* and it is the same after the pass */
+    uint32_t step;                              /* the winner's, else that of the first claim */
     struct str reason;
 };
 

@@ -86,33 +86,53 @@ static void spread_failures(struct probe_groups *groups)
     }
 }
 
+/* It loses its key to the group's winner, or to what stands there. */
+static void rule_loser(const struct group *group, struct probe_verdict *out)
+{
+    out->ruling = PROBE_LOSE;
+    out->step = group->step;
+    if (!group->has_winner && group->steady) {
+        memcpy(out->standing, group->standing, PROBE_DIGEST_BYTES);
+    }
+}
+
 /* False where the member needs no verdict. */
+static bool rule_sound(const struct probe_groups *groups, const struct member *member,
+                       struct probe_verdict *out)
+{
+    const struct group *group = group_at(groups, member->group);
+    if (member->kind == MEMBER_HOLDS) {
+        out->ruling = PROBE_STAND;
+        out->step = group->step;
+        return decides(group->policy) && group->has_winner;
+    }
+    if (member->wins) {
+        out->ruling = PROBE_OVERWRITE;
+        memcpy(out->standing, group->standing, PROBE_DIGEST_BYTES);
+        return group->held;
+    }
+    if (loses(groups, member)) {
+        rule_loser(group, out);
+    } else {
+        out->ruling = PROBE_SKIP;
+    }
+    return !member->equal || group->has_winner;
+}
+
 static bool rule_member(const struct probe_groups *groups, const struct member *member,
                         struct probe_verdict *out)
 {
     const struct group *group = group_at(groups, member->group);
     *out = (struct probe_verdict){.step = member->step};
     memcpy(out->source, member->source, PROBE_DIGEST_BYTES);
-    if (group->failed || falters(member)) {
-        out->ruling = PROBE_FAIL;
-        out->reason = group->failed ? group->reason
-                                    : STR("it would keep its key, but later steps of the pass go "
-                                          "by the new one");
-    } else if (member->kind == MEMBER_HOLDS) {
-        out->ruling = PROBE_STAND;
-        out->step = group->step;
-        return decides(group->policy) && group->has_winner;
-    } else if (member->equal && !group->has_winner) {
-        return false;
-    } else if (member->wins) {
-        out->ruling = PROBE_OVERWRITE;
-        return group->held;
-    } else if (loses(groups, member)) {
-        out->ruling = PROBE_LOSE;
-        out->step = group->step;
-    } else {
-        out->ruling = PROBE_SKIP;
+    memcpy(out->wanted, member->wanted, PROBE_DIGEST_BYTES);
+    if (!group->failed && !falters(member)) {
+        return rule_sound(groups, member, out);
     }
+    out->ruling = PROBE_FAIL;
+    out->reason = group->failed ? group->reason
+                                : STR("it would keep its key, but later steps of the pass go by "
+                                      "the new one");
     return true;
 }
 

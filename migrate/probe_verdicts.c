@@ -25,6 +25,21 @@ void probe_digest(const struct key *key, unsigned char out[PROBE_DIGEST_BYTES])
     buffer_free(&encoded);
 }
 
+struct value probe_newer(const struct pass_step *rule, struct value item)
+{
+    bool compares = rule->collision == COLLISION_KEEP_NEWER;
+    return compares ? value_member(item, rule->newer) : (struct value){NULL, 0};
+}
+
+void probe_basis(const struct key *key, struct value newer, unsigned char out[PROBE_DIGEST_BYTES])
+{
+    struct buffer encoded = {0};
+    key_encode(key, &encoded);
+    buffer_add(&encoded, (struct str){(const char *)newer.bytes, newer.len});
+    hash_128(buffer_str(&encoded), out);
+    buffer_free(&encoded);
+}
+
 static int compare_verdicts(const void *a, const void *b)
 {
     const struct probe_verdict *left = a;
@@ -93,17 +108,31 @@ struct str probe_prefix(uint32_t version, uint32_t stage, struct arena *arena)
 
 /* ---------------------------------------------------------------- records */
 
-static cJSON *verdict_to_json(const struct probe_verdict *verdict)
+static void add_digest(cJSON *object, const char *name, const unsigned char *digest)
 {
     char hex[HEX_CHARS + 1];
-    hash_hex(verdict->source, PROBE_DIGEST_BYTES, hex);
+    hash_hex(digest, PROBE_DIGEST_BYTES, hex);
+    (void)cJSON_AddStringToObject(object, name, hex);
+}
+
+static bool has_basis(enum probe_ruling ruling)
+{
+    return ruling == PROBE_LOSE || ruling == PROBE_OVERWRITE;
+}
+
+static cJSON *verdict_to_json(const struct probe_verdict *verdict)
+{
     cJSON *object = cJSON_CreateObject();
-    (void)cJSON_AddStringToObject(object, "source", hex);
+    add_digest(object, "source", verdict->source);
     (void)cJSON_AddStringToObject(object, "ruling", ruling_names[verdict->ruling]);
     (void)cJSON_AddNumberToObject(object, "step", verdict->step);
     struct str reason = verdict->reason;
     reason.len = reason.len < REASON_MAX_BYTES ? reason.len : REASON_MAX_BYTES;
     ledger_json_add_text(object, "reason", reason);
+    if (has_basis(verdict->ruling)) {
+        add_digest(object, "wanted", verdict->wanted);
+        add_digest(object, "standing", verdict->standing);
+    }
     return object;
 }
 
@@ -171,13 +200,20 @@ static bool read_hex(struct str hex, unsigned char *out)
     return true;
 }
 
+static bool read_digest(const cJSON *object, const char *name, struct arena *arena,
+                        unsigned char *out, struct error *err)
+{
+    struct str hex;
+    return ledger_json_text(object, name, arena, &hex, err) &&
+           (read_hex(hex, out) || error_set(err, ERROR_DAMAGED, "a verdict is not one"));
+}
+
 static bool read_verdict(const cJSON *object, struct arena *arena, struct probe_verdict *out,
                          struct error *err)
 {
-    struct str source;
     struct str ruling;
     uint64_t step = 0;
-    if (!ledger_json_text(object, "source", arena, &source, err) ||
+    if (!read_digest(object, "source", arena, out->source, err) ||
         !ledger_json_text(object, "ruling", arena, &ruling, err) ||
         !ledger_json_number(object, "step", &step, err) ||
         !ledger_json_text(object, "reason", arena, &out->reason, err)) {
@@ -190,10 +226,11 @@ static bool read_verdict(const cJSON *object, struct arena *arena, struct probe_
             out->ruling = (enum probe_ruling)i;
         }
     }
-    if (out->ruling == PROBE_RULING_COUNT || !read_hex(source, out->source)) {
+    if (out->ruling == PROBE_RULING_COUNT) {
         return error_set(err, ERROR_DAMAGED, "a verdict is not one");
     }
-    return true;
+    return !has_basis(out->ruling) || (read_digest(object, "wanted", arena, out->wanted, err) &&
+                                       read_digest(object, "standing", arena, out->standing, err));
 }
 
 /* Adds the chunk's verdicts to *out, which has room for `room` in all. */
@@ -272,7 +309,7 @@ bool probe_verdicts_load(struct store_reader *reader, struct str prefix, struct 
         return false;
     }
     size_t room = (count - 1) * CHUNK_VERDICTS;
-    read.list = arena_alloc(arena, (room + 1) * sizeof *read.list);
+    read.list = arena_zero(arena, (room + 1) * sizeof *read.list);
     for (size_t i = 0; i + 1 < count; i++) {
         if (!read_chunk(&controls[i], arena, room, &read, err)) {
             return false;

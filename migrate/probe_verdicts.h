@@ -8,6 +8,7 @@
 #include "engine/base/str.h"
 #include "engine/item/key.h"
 #include "engine/store/store.h"
+#include "plans/pass.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,10 @@ struct probe_verdict {
     enum probe_ruling ruling;
     uint32_t step;     /* FAIL, SKIP, OVERWRITE: the item's; LOSE, STAND: the winner's */
     struct str reason; /* FAIL: a sentence that names the keys */
+    /* LOSE, OVERWRITE: probe_basis() of what decided. Who obeys sees that it is so still. */
+    unsigned char wanted[PROBE_DIGEST_BYTES];   /* of what the item was to become */
+    unsigned char standing[PROBE_DIGEST_BYTES]; /* of what stood there; LOSE: only where it lost to
+                                                   that, else zeros */
 };
 
 /* Sorted by source. At most one FAIL, LOSE or STAND an item, and then nothing else for it. */
@@ -42,6 +47,12 @@ struct probe_verdicts {
 
 /* hash_128() of the encoded key. */
 void probe_digest(const struct key *key, unsigned char out[PROBE_DIGEST_BYTES]);
+
+/* What keep_newer compares of an item; missing under another rule. */
+struct value probe_newer(const struct pass_step *rule, struct value item);
+
+/* A digest of all that on_collision goes by in an item that stands under the key, or is to. */
+void probe_basis(const struct key *key, struct value newer, unsigned char out[PROBE_DIGEST_BYTES]);
 
 /* Sorts the list, which is what makes it one. */
 void probe_verdicts_sort(struct probe_verdicts *verdicts);

@@ -80,7 +80,7 @@ static void fail(const struct meeting *meeting, size_t step, struct str reason,
                                              .reason = arena_copy(meeting->arena, reason)}};
 }
 
-static void lose(const struct meeting *meeting, struct runner_effect *out)
+static void be_lost(const struct meeting *meeting, struct runner_effect *out)
 {
     unsigned char *outcomes = no_outcomes(meeting);
     for (size_t i = 0; i < meeting->rules->facts->step_count; i++) {
@@ -143,14 +143,15 @@ struct verdicts_here {
     size_t count;
 };
 
-static bool is_ruled(struct verdicts_here here, enum probe_ruling ruling, size_t step)
+static const struct probe_verdict *ruled(struct verdicts_here here, enum probe_ruling ruling,
+                                         size_t step)
 {
     for (size_t i = 0; i < here.count; i++) {
         if (here.list[i].ruling == ruling && here.list[i].step == step) {
-            return true;
+            return &here.list[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 /* Which steps the verdicts leave out; an item that keeps its key keeps it through all of them. */
@@ -159,7 +160,7 @@ static bool list_left_out(const struct pass_facts *facts, struct verdicts_here h
     bool any = false;
     bool keeps_key = false;
     for (size_t i = 0; i < facts->step_count; i++) {
-        skip[i] = is_ruled(here, PROBE_SKIP, i);
+        skip[i] = ruled(here, PROBE_SKIP, i) != NULL;
         any = any || skip[i];
         keeps_key = keeps_key || (skip[i] && facts->steps[i].rekeys);
     }
@@ -177,6 +178,59 @@ static bool leave_out(const struct meeting *meeting, struct verdicts_here here,
     return !list_left_out(facts, here, skip) || put_through(meeting, skip, &out->result, err);
 }
 
+static bool is_as_judged(const struct pass_step *rule, const struct key *key, struct value item,
+                         const unsigned char *basis)
+{
+    unsigned char digest[PROBE_DIGEST_BYTES];
+    probe_basis(key, probe_newer(rule, item), digest);
+    return memcmp(digest, basis, PROBE_DIGEST_BYTES) == 0;
+}
+
+/* Who else writes to the table may have changed what was judged. */
+static void fail_changed(const struct meeting *meeting, size_t step, bool is_own,
+                         struct runner_effect *out)
+{
+    fail(meeting, step,
+         is_own ? STR("it has changed since collisions were looked for: apply again")
+                : STR("what stands under its new key has changed since collisions were looked for: "
+                      "apply again"),
+         out);
+}
+
+static bool lost_to_standing(const struct probe_verdict *verdict)
+{
+    static const unsigned char none[PROBE_DIGEST_BYTES];
+    return memcmp(verdict->standing, none, PROBE_DIGEST_BYTES) != 0;
+}
+
+static bool lose(const struct meeting *meeting, const struct probe_verdict *verdict,
+                 struct runner_effect *out, struct error *err)
+{
+    const struct pass_result *result = &out->result;
+    size_t step = result->rekey_step;
+    const struct pass_step *rule = &meeting->rules->facts->steps[step];
+    struct value standing = {NULL, 0};
+    if (result->fate != PASS_MOVE) {
+        return true; /* it wants no key any more */
+    }
+    if (!is_as_judged(rule, &result->key, result->item, verdict->wanted)) {
+        fail_changed(meeting, step, true, out);
+        return true;
+    }
+    if (lost_to_standing(verdict)) {
+        if (!look_up(meeting->reader, &result->key, meeting->arena, &standing, err)) {
+            return false;
+        }
+        if (value_is_missing(standing) ||
+            !is_as_judged(rule, &result->key, standing, verdict->standing)) {
+            fail_changed(meeting, step, false, out);
+            return true;
+        }
+    }
+    be_lost(meeting, out);
+    return true;
+}
+
 static bool obey(const struct meeting *meeting, struct verdicts_here here,
                  struct runner_effect *out, struct error *err)
 {
@@ -190,8 +244,7 @@ static bool obey(const struct meeting *meeting, struct verdicts_here here,
         }
         return true;
     case PROBE_LOSE:
-        lose(meeting, out);
-        return true;
+        return lose(meeting, &here.list[0], out, err);
     case PROBE_STAND:
         stand(meeting, out);
         return true;
@@ -215,19 +268,44 @@ static struct verdicts_here verdicts_on(const struct meeting *meeting)
 
 /* ---------------------------------------------------------------- writes */
 
+/* The item fails unless the verdict that it overwrites `standing` still goes by what it did. What
+ * is gone is in nobody's way; what is as `item` is, was put there by an attempt before. */
+static void check_overwriting(const struct meeting *meeting, const struct probe_verdict *verdict,
+                              const struct pass_put *put, struct value standing,
+                              struct runner_effect *out)
+{
+    const struct pass_step *rule = &meeting->rules->facts->steps[put->step];
+    if (!is_as_judged(rule, &put->key, put->item, verdict->wanted)) {
+        fail_changed(meeting, put->step, true, out);
+    } else if (!value_is_missing(standing) && !value_equal(standing, put->item) &&
+               !is_as_judged(rule, &put->key, standing, verdict->standing)) {
+        fail_changed(meeting, put->step, false, out);
+    }
+}
+
 static bool add_put(const struct meeting *meeting, struct verdicts_here here,
                     const struct pass_put *put, struct runner_effect *out, struct error *err)
 {
+    const struct probe_verdict *verdict = ruled(here, PROBE_OVERWRITE, put->step);
     struct write *write = &out->writes[out->write_count++];
     *write = (struct write){.kind = WRITE_PUT, .key = put->key, .item = put->item};
-    write->overwrite = is_ruled(here, PROBE_OVERWRITE, put->step);
-    return !write->overwrite ||
-           look_up(meeting->reader, &put->key, meeting->arena, &write->before, err);
+    if (verdict == NULL) {
+        return true;
+    }
+    write->overwrite = true;
+    if (!look_up(meeting->reader, &put->key, meeting->arena, &write->before, err)) {
+        return false;
+    }
+    check_overwriting(meeting, verdict, put, write->before, out);
+    return true;
 }
 
 /* What the move overwrites goes by a write of its own, so that the undo log has it. */
-static bool clear_way(const struct meeting *meeting, struct runner_effect *out, struct error *err)
+static bool clear_way(const struct meeting *meeting, const struct probe_verdict *verdict,
+                      struct runner_effect *out, struct error *err)
 {
+    struct pass_put place = {
+        .step = out->result.rekey_step, .key = out->result.key, .item = out->result.item};
     struct stored_item holder;
     if (!store_get(meeting->reader, (struct key_list){&out->result.key, 1}, meeting->arena, &holder,
                    err)) {
@@ -239,6 +317,7 @@ static bool clear_way(const struct meeting *meeting, struct runner_effect *out, 
                                                          .stamp = holder.stamp,
                                                          .before = holder.item};
     }
+    check_overwriting(meeting, verdict, &place, holder.item, out);
     return true;
 }
 
@@ -257,6 +336,21 @@ static void add_own(const struct meeting *meeting, enum write_kind kind, struct 
     out->writes[out->write_count++] = write;
 }
 
+static bool add_move(const struct meeting *meeting, struct verdicts_here here,
+                     struct runner_effect *out, struct error *err)
+{
+    const struct probe_verdict *verdict = ruled(here, PROBE_OVERWRITE, out->result.rekey_step);
+    if (verdict != NULL && !clear_way(meeting, verdict, out, err)) {
+        return false;
+    }
+    if (out->result.fate == PASS_MOVE) {
+        add_own(meeting, WRITE_MOVE, out);
+        out->writes[out->write_count - 1].overwrite = verdict != NULL;
+    }
+    return true;
+}
+
+/* An item that turns out to fail has none. */
 static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
                        struct runner_effect *out, struct error *err)
 {
@@ -272,12 +366,7 @@ static bool add_writes(const struct meeting *meeting, struct verdicts_here here,
     } else if (result->fate == PASS_DELETE) {
         add_own(meeting, WRITE_DELETE, out);
     } else if (result->fate == PASS_MOVE) {
-        bool overwrites = is_ruled(here, PROBE_OVERWRITE, result->rekey_step);
-        if (overwrites && !clear_way(meeting, out, err)) {
-            return false;
-        }
-        add_own(meeting, WRITE_MOVE, out);
-        out->writes[out->write_count - 1].overwrite = overwrites;
+        return add_move(meeting, here, out, err);
     }
     return true;
 }

@@ -10,6 +10,9 @@ import ddb_servers  # noqa: E402
 import refold  # noqa: E402
 from api_table import ApiTable  # noqa: E402
 
+NEWER = {"where": "(begins_with(PK, 'C#') OR begins_with(PK, 'D#')) AND attribute_not_exists(Stays)",
+         "rekey": {"PK": "N#${after(PK, '#')}"}, "on_collision": "keep_newer: U"}
+
 
 def item(partition, **attributes):
     return {"PK": {"S": partition}, "SK": {"S": "A"}, **attributes}
@@ -82,6 +85,74 @@ class Collisions(ApiTable):
         self.assertEqual(self.found(), {"N#1": {"Name": {"S": "x"}}})
         self.roll_back()
         self.assertEqual(self.found(), {"C#1": {"Name": {"S": "x"}}, "N#1": {"Name": {"S": "newer"}}})
+
+    def begin_newer(self, **newer):
+        """Items with that U each; those of C and D move to N, the newest wins. One more keeps the pass busy."""
+        items = [item(f"{letter}#1", U={"N": str(value)}) for letter, value in newer.items()]
+        self.begin(*items, item("C#2", U={"N": "5"}), steps=[NEWER])
+
+    def assert_left(self, **newer):
+        found = {partition.partition("#")[0]: one for partition, one in self.found().items() if partition != "N#2"}
+        self.assertEqual({letter: one["U"]["N"] for letter, one in found.items()}, {letter: str(value) for letter, value in newer.items()})
+        return found
+
+    def test_who_got_newer_is_not_overwritten(self):
+        self.begin_newer(C=5, N=3)
+        out = self.apply(lambda: (self.set("N#1", "U", {"N": "9"}), self.set("N#1", "Paid", {"S": "by the application"})), expect=3)
+        self.assertIn("what stands under its new key has changed since collisions were looked for: apply again", out)
+        self.assertEqual(self.assert_left(C=5, N=9)["N"]["Paid"], {"S": "by the application"})
+        self.apply()
+        self.assertEqual(self.assert_left(N=9)["N"]["Paid"], {"S": "by the application"})
+        self.roll_back()
+        self.assert_left(C=5, N=9)
+
+    def test_who_gets_newer_at_the_last_moment_is_not_overwritten(self):
+        self.begin_newer(C=5, N=3)
+        self.apply(lambda: self.set("N#1", "U", {"N": "9"}), after_read_of=b"N#1", expect=3)
+        self.assert_left(C=5, N=9)
+
+    def test_what_does_not_decide_may_change(self):
+        self.begin_newer(C=5, N=3)
+        self.apply(lambda: self.set("N#1", "Seen", {"N": "1"}))
+        self.assert_left(N=5)
+        self.roll_back()
+        self.assertEqual(self.assert_left(C=5, N=3)["N"]["Seen"], {"N": "1"})
+
+    def test_who_got_newer_is_not_lost(self):
+        self.begin_newer(C=5, D=3)
+        out = self.apply(lambda: self.set("D#1", "U", {"N": "9"}), expect=3)
+        self.assertIn("it has changed since collisions were looked for: apply again", out)
+        self.assert_left(D=9, N=5)
+        self.apply()
+        self.assert_left(N=9)
+
+    def test_who_wants_the_key_no_more_is_not_lost(self):
+        self.begin_newer(C=5, D=3)
+        self.apply(lambda: self.set("D#1", "Stays", {"BOOL": True}))
+        self.assert_left(D=3, N=5)
+
+    def test_who_lost_to_an_item_that_went_is_not_lost(self):
+        for change in (lambda: self.call("DeleteItem", "N#1"), lambda: self.set("N#1", "U", {"N": "1"})):
+            with self.subTest():
+                self.setUp()
+                self.begin_newer(C=3, N=5)
+                self.apply(change, expect=3)
+                self.assertEqual(self.found()["C#1"]["U"], {"N": "3"})
+                self.apply()
+                self.assert_left(N=3)
+
+    def test_a_winner_that_got_older_overwrites_nothing(self):
+        self.begin_newer(C=5, N=3)
+        self.apply(lambda: self.set("C#1", "U", {"N": "1"}), expect=3)
+        self.assert_left(C=1, N=3)
+
+    def test_who_was_put_over_got_newer(self):
+        put = {"where": "begins_with(PK, 'C#')", "put": {"PK": "N#${after(PK, '#')}", "SK": "A", "U": "${U}"}, "on_collision": "keep_newer: U"}
+        self.begin(item("C#1", U={"N": "5"}), item("N#1", U={"N": "3"}), steps=[put])
+        self.apply(lambda: self.set("N#1", "U", {"N": "9"}), expect=3)
+        self.assert_left(C=5, N=9)
+        self.apply()
+        self.assert_left(C=5, N=9)
 
 
 class CollisionsWithout(Collisions, unittest.TestCase):

@@ -190,19 +190,21 @@ static struct value item_since(struct arena *arena, const struct event *event)
 static void feed(struct probe_groups *groups, const struct event *event, struct arena *arena)
 {
     if (event->source != '.') {
+        struct key wanted = key_named(arena, 'W');
         struct probe_claim claim = {.source = key_named(arena, event->source),
                                     .step = event->step,
                                     .puts = event->puts,
                                     .unsteady = event->unsteady,
                                     .digest = event->content,
                                     .newer = newer_of(arena, event)};
-        probe_groups_claim(groups, &claim);
+        probe_groups_claim(groups, &wanted, &claim);
         return;
     }
     struct key target = key_named(arena, event->target);
     struct probe_holder holder = {.key = target,
                                   .digest = event->content,
                                   .item = item_since(arena, event),
+                                  .after = item_since(arena, event),
                                   .unchanged = !event->changes,
                                   .settled = !event->moves,
                                   .done = event->done};
