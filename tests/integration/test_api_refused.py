@@ -51,6 +51,28 @@ class Counted(Case):
         self.assertEqual([(step["written"], step["failed"]) for step in self.steps()], [(5, 1)])
         self.assertNotIn("M", self.raw()["k3", "A"])
 
+    def test_a_refused_item_is_left_by_a_rollback_after_a_kill(self):
+        """The process dies as soon as the plan's record stands that covers the item."""
+        self.apply(self.table, *ONE)
+        running, refused = [], []
+
+        def kill(request):
+            if request.operation == "PutItem" and b"plan/" in request.raw and refused:
+                self.server.exchange(request.operation, request.raw)
+                running[0].kill()
+                return Reply(b"", close=True)
+            reply = self.refuse(request)
+            refused.extend([reply] if reply else [])
+            return reply
+
+        with self.stub(kill) as stub:
+            running.append(self.start("rollback", self.through(stub), *self.options))
+            running[0].communicate()
+        with self.stub(self.refuse) as stub:
+            out, _ = refold.run("rollback", self.through(stub), *self.options, expect=3)
+        self.assertIn("5 writes taken back, 1 left alone", out)
+        self.assertIn("M", self.raw()["k3", "A"])
+
     def test_a_page_that_ends_the_run_is_counted(self):
         """An item without V is one item error more than is allowed; the refused one of the same page counts all the same."""
         self.server.call("PutItem", {"TableName": self.name, "Item": item("k6")})
