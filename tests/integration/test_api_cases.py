@@ -254,6 +254,16 @@ class Writes(Case):
         self.assertEqual(len(server.sent), 60 + server.left)
         self.assertEqual(len(self.raw()), 60)
 
+    def test_wr_1_more_unprocessed_than_sent_is_refused(self):
+        def answer(request):
+            if request.operation != "BatchWriteItem":
+                return None
+            return {"UnprocessedItems": {self.name: [{"PutRequest": {"Item": item(f"x{n}")}} for n in range(20000)]}}
+
+        with self.stub(answer) as stub:
+            _, err = refold.run("import", self.through(stub), "--from", self.write_rows([item("k")]), "--create", expect=1)
+        self.assertIn("the server's UnprocessedItems are more than were sent", err)
+
     def test_wr_1_unprocessed_deletes_are_sent_again(self):
         """An import that the server refuses half way leaves the table empty, as it was."""
         server = Unprocessed(self, [25, 25, 24, 1])

@@ -8,6 +8,7 @@ struct bulk {
     bool deletes;
     struct value *left; /* items that are not done */
     size_t left_count;
+    size_t sent;         /* in the round at hand: no more of it can be left */
     struct arena *arena; /* of `left` */
     struct arena *scratch;
 };
@@ -58,6 +59,9 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, size_t 
 /* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}}. */
 static bool take_action(struct bulk *bulk, const struct json *action, struct error *err)
 {
+    if (bulk->left_count == bulk->sent) {
+        return error_set(err, ERROR_STORE, "the server's UnprocessedItems are more than were sent");
+    }
     bool has_one =
         action->kind == JSON_OBJECT && action->count == 1 && action->items[0].kind == JSON_OBJECT;
     struct value item = {NULL, 0};
@@ -96,6 +100,7 @@ static bool run_round(struct bulk *bulk, struct error *err)
         requests[i] = compose_batch(bulk, i * most, most, &actions);
     }
     buffer_free(&actions);
+    bulk->sent = bulk->left_count;
     bulk->left_count = 0;
     struct ddb_asking asking = ddb_asking_of(bulk->store, bulk->scratch);
     bool ok = lease_check(bulk->store, err) && answer_calls(&asking, requests, batches, err);
