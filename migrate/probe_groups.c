@@ -254,6 +254,16 @@ static void note_standing(const struct probe_groups *groups, const struct probe_
     probe_basis(&holder->key, now, out->standing);
 }
 
+static void note_winner(const struct probe_groups *groups, struct group *out)
+{
+    struct buffer key = {0};
+    key_encode(&groups->winner_key, &key);
+    out->has_winner = true;
+    out->winner = arena_copy(groups->arena, buffer_str(&key));
+    memcpy(out->won, member_at(groups, groups->winner)->wanted, PROBE_DIGEST_BYTES);
+    buffer_free(&key);
+}
+
 static void close_group(struct probe_groups *groups, const struct key *target,
                         const struct probe_holder *holder)
 {
@@ -266,9 +276,11 @@ static void close_group(struct probe_groups *groups, const struct key *target,
     winner->wins = !winner->equal && someone_wins(groups, policy, holder);
     struct group group = {.policy = policy,
                           .failed = policy == COLLISION_FAIL,
-                          .has_winner = winner->wins,
                           .step = winner->step,
                           .reason = describe(groups, target, holder, claims)};
+    if (winner->wins) {
+        note_winner(groups, &group);
+    }
     if (holder != NULL) {
         note_standing(groups, holder, &group);
         add_member(groups, &holder->key, (uint32_t)groups->facts->step_count, MEMBER_HOLDS);

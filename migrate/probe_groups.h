@@ -1,6 +1,7 @@
 /* probe_groups — from who wants which key to verdicts: groups of items that want one key, or a key
  * that a standing item holds, ruled by on_collision. Pure: the probe feeds it, target by target.
- * What stays in memory is 44 bytes for each member of a group that collides, and its sentence. */
+ * What stays in memory is 44 bytes for each member of a group that collides, and of each group a
+ * sentence and the winner's key. */
 #ifndef MIGRATE_PROBE_GROUPS_H
 #define MIGRATE_PROBE_GROUPS_H
 

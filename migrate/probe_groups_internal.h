@@ -34,6 +34,8 @@ struct group {
     bool has_winner;
     unsigned char standing[PROBE_DIGEST_BYTES]; /* probe_basis() of what holds the key */
     bool steady;                                /* and it is the same after the pass */
+    unsigned char won[PROBE_DIGEST_BYTES];      /* probe_basis() of the winner */
+    struct str winner;                          /* its source, encoded; in the groups' arena */
     uint32_t step;                              /* the winner's, else that of the first claim */
     struct str reason;
 };

@@ -91,7 +91,10 @@ static void rule_loser(const struct group *group, struct probe_verdict *out)
 {
     out->ruling = PROBE_LOSE;
     out->step = group->step;
-    if (!group->has_winner && group->steady) {
+    out->winner = group->winner;
+    if (group->has_winner) {
+        memcpy(out->standing, group->won, PROBE_DIGEST_BYTES);
+    } else if (group->steady) {
         memcpy(out->standing, group->standing, PROBE_DIGEST_BYTES);
     }
 }
@@ -168,7 +171,9 @@ void probe_groups_rule(struct probe_groups *groups, struct arena *arena, struct 
     }
     spread_failures(groups);
     for (size_t i = 0; i < group_count(groups); i++) {
-        group_at(groups, i)->reason = arena_copy(arena, group_at(groups, i)->reason);
+        struct group *group = group_at(groups, i);
+        group->reason = arena_copy(arena, group->reason);
+        group->winner = arena_copy(arena, group->winner);
     }
     size_t steps = groups->facts->step_count;
     *out = (struct probe_verdicts){

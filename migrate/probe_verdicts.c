@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Verdicts in one record: well below the 400 KB of an item, where records are items. */
-enum { CHUNK_VERDICTS = 500, REASON_MAX_BYTES = 600, HEX_CHARS = 2 * PROBE_DIGEST_BYTES };
+enum { CHUNK_VERDICTS = 500, CHUNK_BYTES = 300 << 10, VERDICT_BYTES = 250, REASON_MAX_BYTES = 600 };
 
 static const char *const ruling_names[] = {
     [PROBE_FAIL] = "fail", [PROBE_LOSE] = "lose",           [PROBE_STAND] = "stand",
@@ -108,11 +108,17 @@ struct str probe_prefix(uint32_t version, uint32_t stage, struct arena *arena)
 
 /* ---------------------------------------------------------------- records */
 
+static void add_hex(cJSON *object, const char *name, struct str bytes)
+{
+    char *hex = heap_alloc(2 * bytes.len + 1);
+    hash_hex((const unsigned char *)bytes.ptr, bytes.len, hex);
+    (void)cJSON_AddStringToObject(object, name, hex);
+    heap_free(hex);
+}
+
 static void add_digest(cJSON *object, const char *name, const unsigned char *digest)
 {
-    char hex[HEX_CHARS + 1];
-    hash_hex(digest, PROBE_DIGEST_BYTES, hex);
-    (void)cJSON_AddStringToObject(object, name, hex);
+    add_hex(object, name, (struct str){(const char *)digest, PROBE_DIGEST_BYTES});
 }
 
 static bool has_basis(enum probe_ruling ruling)
@@ -132,20 +138,33 @@ static cJSON *verdict_to_json(const struct probe_verdict *verdict)
     if (has_basis(verdict->ruling)) {
         add_digest(object, "wanted", verdict->wanted);
         add_digest(object, "standing", verdict->standing);
+        add_hex(object, "winner", verdict->winner);
     }
     return object;
 }
 
+/* Behind the last verdict of the record that begins with `first`. */
+static size_t chunk_end(const struct probe_verdicts *verdicts, size_t first)
+{
+    size_t bytes = 0;
+    size_t end = first;
+    while (end < verdicts->count && end - first < CHUNK_VERDICTS && bytes < CHUNK_BYTES) {
+        const struct probe_verdict *verdict = &verdicts->list[end++];
+        bytes += VERDICT_BYTES + verdict->reason.len + 2 * verdict->winner.len;
+    }
+    return end;
+}
+
 static struct control chunk_control(struct str prefix, const struct probe_verdicts *verdicts,
-                                    size_t first, struct arena *arena)
+                                    size_t first, size_t number, struct arena *arena)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(object, "verdicts");
-    for (size_t i = first; i < verdicts->count && i < first + CHUNK_VERDICTS; i++) {
+    for (size_t i = first; i < chunk_end(verdicts, first); i++) {
         (void)cJSON_AddItemToArray(list, verdict_to_json(&verdicts->list[i]));
     }
     return (struct control){
-        .name = arena_format(arena, "%.*s%010zu", STR_ARG(prefix), first / CHUNK_VERDICTS),
+        .name = arena_format(arena, "%.*s%010zu", STR_ARG(prefix), number),
         .value = ledger_json_print(object, arena),
     };
 }
@@ -172,8 +191,9 @@ bool probe_verdicts_save(struct store *store, struct str prefix,
 {
     struct arena *arena = arena_new();
     bool ok = true;
-    for (size_t first = 0; ok && first < verdicts->count; first += CHUNK_VERDICTS) {
-        struct control chunk = chunk_control(prefix, verdicts, first, arena);
+    size_t number = 0;
+    for (size_t first = 0; ok && first < verdicts->count; first = chunk_end(verdicts, first)) {
+        struct control chunk = chunk_control(prefix, verdicts, first, number++, arena);
         ok = ledger_commit(store, &chunk, 1, err);
         arena_reset(arena);
     }
@@ -183,13 +203,11 @@ bool probe_verdicts_save(struct store *store, struct str prefix,
     return ok;
 }
 
+/* Half as many bytes as there are digits. */
 static bool read_hex(struct str hex, unsigned char *out)
 {
     static const char digits[] = "0123456789abcdef";
-    if (hex.len != HEX_CHARS) {
-        return false;
-    }
-    for (size_t i = 0; i < HEX_CHARS; i++) {
+    for (size_t i = 0; i < hex.len; i++) {
         const char *digit = memchr(digits, hex.ptr[i], sizeof digits - 1);
         if (digit == NULL) {
             return false;
@@ -205,7 +223,29 @@ static bool read_digest(const cJSON *object, const char *name, struct arena *are
 {
     struct str hex;
     return ledger_json_text(object, name, arena, &hex, err) &&
-           (read_hex(hex, out) || error_set(err, ERROR_DAMAGED, "a verdict is not one"));
+           ((hex.len == 2 * PROBE_DIGEST_BYTES && read_hex(hex, out)) ||
+            error_set(err, ERROR_DAMAGED, "a verdict is not one"));
+}
+
+static bool read_winner(const cJSON *object, struct arena *arena, struct str *out,
+                        struct error *err)
+{
+    struct str hex;
+    if (!ledger_json_text(object, "winner", arena, &hex, err)) {
+        return false;
+    }
+    char *bytes = arena_bytes(arena, hex.len / 2 + 1);
+    *out = (struct str){bytes, hex.len / 2};
+    return (hex.len % 2 == 0 && read_hex(hex, (unsigned char *)bytes)) ||
+           error_set(err, ERROR_DAMAGED, "a verdict is not one");
+}
+
+static bool read_basis(const cJSON *object, struct arena *arena, struct probe_verdict *out,
+                       struct error *err)
+{
+    return read_digest(object, "wanted", arena, out->wanted, err) &&
+           read_digest(object, "standing", arena, out->standing, err) &&
+           read_winner(object, arena, &out->winner, err);
 }
 
 static bool read_verdict(const cJSON *object, struct arena *arena, struct probe_verdict *out,
@@ -229,8 +269,7 @@ static bool read_verdict(const cJSON *object, struct arena *arena, struct probe_
     if (out->ruling == PROBE_RULING_COUNT) {
         return error_set(err, ERROR_DAMAGED, "a verdict is not one");
     }
-    return !has_basis(out->ruling) || (read_digest(object, "wanted", arena, out->wanted, err) &&
-                                       read_digest(object, "standing", arena, out->standing, err));
+    return !has_basis(out->ruling) || read_basis(object, arena, out, err);
 }
 
 /* Adds the chunk's verdicts to *out, which has room for `room` in all. */

@@ -32,9 +32,11 @@ struct probe_verdict {
     uint32_t step;     /* FAIL, SKIP, OVERWRITE: the item's; LOSE, STAND: the winner's */
     struct str reason; /* FAIL: a sentence that names the keys */
     /* LOSE, OVERWRITE: probe_basis() of what decided. Who obeys sees that it is so still. */
-    unsigned char wanted[PROBE_DIGEST_BYTES];   /* of what the item was to become */
-    unsigned char standing[PROBE_DIGEST_BYTES]; /* of what stood there; LOSE: only where it lost to
-                                                   that, else zeros */
+    unsigned char wanted[PROBE_DIGEST_BYTES]; /* of what the item was to become */
+    unsigned char
+        standing[PROBE_DIGEST_BYTES]; /* OVERWRITE: of what stood there; LOSE: of what it
+                                         lost to, or zeros: the pass itself changes that */
+    struct str winner; /* LOSE to another item that wants the key: its key, encoded; else empty */
 };
 
 /* Sorted by source. At most one FAIL, LOSE or STAND an item, and then nothing else for it. */

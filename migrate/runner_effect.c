@@ -148,7 +148,7 @@ static const struct probe_verdict *ruled(struct verdicts_here here, enum probe_r
 {
     for (size_t i = 0; i < here.count; i++) {
         if (here.list[i].ruling == ruling && here.list[i].step == step) {
-            return &here.list[i];
+            return here.list + i;
         }
     }
     return NULL;
@@ -187,20 +187,63 @@ static bool is_as_judged(const struct pass_step *rule, const struct key *key, st
 }
 
 /* Who else writes to the table may have changed what was judged. */
-static void fail_changed(const struct meeting *meeting, size_t step, bool is_own,
+static void fail_changed(const struct meeting *meeting, size_t step, const char *what,
                          struct runner_effect *out)
 {
     fail(meeting, step,
-         is_own ? STR("it has changed since collisions were looked for: apply again")
-                : STR("what stands under its new key has changed since collisions were looked for: "
-                      "apply again"),
+         arena_format(meeting->arena,
+                      "%s has changed since collisions were looked for: apply again", what),
          out);
 }
 
-static bool lost_to_standing(const struct probe_verdict *verdict)
+/* Does the winner, which has not come yet, want what it won by still? */
+static bool wants_still(const struct meeting *meeting, const struct probe_verdict *verdict,
+                        bool *out, struct error *err)
+{
+    const struct pass_facts *facts = meeting->rules->facts;
+    const struct key_schema *keys = &meeting->rules->table->keys;
+    struct key key;
+    struct stored_item item = {.stamp = 0};
+    struct meeting other = *meeting;
+    struct pass_result result;
+    other.item = &item;
+    if (!key_decode(verdict->winner, keys->partition_count + keys->sort_count, &key, err) ||
+        !look_up(meeting->reader, &key, meeting->arena, &item.item, err)) {
+        return false;
+    }
+    if (value_is_missing(item.item)) {
+        return true;
+    }
+    if (!put_through(&other, NULL, &result, err)) {
+        return false;
+    }
+    *out = result.fate == PASS_MOVE && is_as_judged(&facts->steps[result.rekey_step], &result.key,
+                                                    result.item, verdict->standing);
+    for (size_t i = 0; i < result.put_count; i++) {
+        const struct pass_put *put = &result.puts[i];
+        *out =
+            *out || is_as_judged(&facts->steps[put->step], &put->key, put->item, verdict->standing);
+    }
+    return true;
+}
+
+/* Is what the item lost to under the key already, or on its way there? */
+static bool has_lost(const struct meeting *meeting, const struct probe_verdict *verdict,
+                     const struct pass_result *result, bool *out, struct error *err)
 {
     static const unsigned char none[PROBE_DIGEST_BYTES];
-    return memcmp(verdict->standing, none, PROBE_DIGEST_BYTES) != 0;
+    const struct pass_step *rule = &meeting->rules->facts->steps[result->rekey_step];
+    struct value standing = {NULL, 0};
+    *out = memcmp(verdict->standing, none, PROBE_DIGEST_BYTES) == 0;
+    if (*out) {
+        return true;
+    }
+    if (!look_up(meeting->reader, &result->key, meeting->arena, &standing, err)) {
+        return false;
+    }
+    *out = !value_is_missing(standing) &&
+           is_as_judged(rule, &result->key, standing, verdict->standing);
+    return *out || verdict->winner.len == 0 || wants_still(meeting, verdict, out, err);
 }
 
 static bool lose(const struct meeting *meeting, const struct probe_verdict *verdict,
@@ -209,23 +252,20 @@ static bool lose(const struct meeting *meeting, const struct probe_verdict *verd
     const struct pass_result *result = &out->result;
     size_t step = result->rekey_step;
     const struct pass_step *rule = &meeting->rules->facts->steps[step];
-    struct value standing = {NULL, 0};
+    bool lost = false;
     if (result->fate != PASS_MOVE) {
         return true; /* it wants no key any more */
     }
     if (!is_as_judged(rule, &result->key, result->item, verdict->wanted)) {
-        fail_changed(meeting, step, true, out);
+        fail_changed(meeting, step, "it", out);
         return true;
     }
-    if (lost_to_standing(verdict)) {
-        if (!look_up(meeting->reader, &result->key, meeting->arena, &standing, err)) {
-            return false;
-        }
-        if (value_is_missing(standing) ||
-            !is_as_judged(rule, &result->key, standing, verdict->standing)) {
-            fail_changed(meeting, step, false, out);
-            return true;
-        }
+    if (!has_lost(meeting, verdict, result, &lost, err)) {
+        return false;
+    }
+    if (!lost) {
+        fail_changed(meeting, step, "what its new key went to", out);
+        return true;
     }
     be_lost(meeting, out);
     return true;
@@ -276,10 +316,10 @@ static void check_overwriting(const struct meeting *meeting, const struct probe_
 {
     const struct pass_step *rule = &meeting->rules->facts->steps[put->step];
     if (!is_as_judged(rule, &put->key, put->item, verdict->wanted)) {
-        fail_changed(meeting, put->step, true, out);
+        fail_changed(meeting, put->step, "it", out);
     } else if (!value_is_missing(standing) && !value_equal(standing, put->item) &&
                !is_as_judged(rule, &put->key, standing, verdict->standing)) {
-        fail_changed(meeting, put->step, false, out);
+        fail_changed(meeting, put->step, "what stands under its new key", out);
     }
 }
 

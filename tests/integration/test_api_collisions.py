@@ -146,6 +146,18 @@ class Collisions(ApiTable):
         self.apply(lambda: self.set("C#1", "U", {"N": "1"}), expect=3)
         self.assert_left(C=1, N=3)
 
+    def test_who_lost_to_a_winner_that_fell_back_is_not_lost(self):
+        for change in (lambda: self.call("DeleteItem", "D#1"), lambda: self.set("D#1", "Stays", {"BOOL": True}),
+                       lambda: self.set("D#1", "U", {"N": "1"})):
+            with self.subTest():
+                self.setUp()
+                self.begin_newer(C=3, D=5)
+                out = self.apply(change, expect=3)
+                self.assertIn("what its new key went to has changed since collisions were looked for: apply again", out)
+                self.assertEqual(self.found()["C#1"]["U"], {"N": "3"})
+                self.apply()
+                self.assertEqual(self.found()["N#1"]["U"], {"N": "3"})
+
     def test_who_was_put_over_got_newer(self):
         put = {"where": "begins_with(PK, 'C#')", "put": {"PK": "N#${after(PK, '#')}", "SK": "A", "U": "${U}"}, "on_collision": "keep_newer: U"}
         self.begin(item("C#1", U={"N": "5"}), item("N#1", U={"N": "3"}), steps=[put])

@@ -250,6 +250,7 @@ static struct probe_verdicts many_verdicts(struct arena *arena)
         verdict->ruling = (enum probe_ruling)(i % PROBE_RULING_COUNT);
         bool has_basis = verdict->ruling == PROBE_LOSE || verdict->ruling == PROBE_OVERWRITE;
         verdict->wanted[3] = has_basis ? (unsigned char)(i % 256) : 0;
+        verdict->winner = has_basis ? STR("\x01\xff key") : STR("");
         verdict->standing[4] = has_basis ? (unsigned char)(i % 255) : 0;
         verdict->step = (uint32_t)(i % 2);
         verdict->reason = i % PROBE_RULING_COUNT == PROBE_FAIL ? STR("\"why\"") : STR("");
@@ -274,6 +275,7 @@ START_TEST(verdicts_come_back)
         ck_assert_mem_eq(read.list[i].source, verdicts.list[i].source, PROBE_DIGEST_BYTES);
         ck_assert_int_eq(read.list[i].ruling, verdicts.list[i].ruling);
         ck_assert_mem_eq(read.list[i].wanted, verdicts.list[i].wanted, PROBE_DIGEST_BYTES);
+        ck_assert(str_equal(read.list[i].winner, verdicts.list[i].winner));
         ck_assert_mem_eq(read.list[i].standing, verdicts.list[i].standing, PROBE_DIGEST_BYTES);
         ck_assert_uint_eq(read.list[i].step, verdicts.list[i].step);
         ck_assert(str_equal(read.list[i].reason, verdicts.list[i].reason));
