@@ -209,16 +209,16 @@ static bool refuse_missing(const struct ddb_place *place, struct arena *arena, s
 }
 
 bool ddb_table_parse(const struct ddb_place *place, const struct ddb_request *request,
-                     const char *member, struct arena *arena, struct ddb_table *out,
-                     struct error *err)
+                     struct arena *arena, struct ddb_table *out, struct error *err)
 {
+    bool is_change = strcmp(request->operation, "DescribeTable") != 0;
     struct json_options options = {.file = request->operation};
     struct json *reply = NULL;
     if (!json_parse(request->content, &options, arena, &reply, err)) {
         err->code = ERROR_STORE;
         return false;
     }
-    const struct json *table = json_member(reply, member);
+    const struct json *table = json_member(reply, is_change ? "TableDescription" : "Table");
     if (table != NULL && count_indexes(table) > INDEXES_KNOWN_MAX) {
         return error_set(err, ERROR_STORE,
                          "table %.*s has %zu indexes: refold knows tables of at most %d",
@@ -252,7 +252,7 @@ bool ddb_table_read(const struct ddb_place *place, struct arena *arena, struct d
     if (request.reply != DDB_OK) {
         return ddb_request_error(place->account, &request, err);
     }
-    return ddb_table_parse(place, &request, "Table", arena, out, err);
+    return ddb_table_parse(place, &request, arena, out, err);
 }
 
 const struct index_desc *ddb_table_index(const struct ddb_table *table, struct str name)

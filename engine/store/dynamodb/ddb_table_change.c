@@ -91,15 +91,15 @@ static void write_index(struct buffer *out, const struct index_desc *index)
 /* ---------------------------------------------------------------- sending */
 
 /* The composed request, in the arena; the change is under way when this returns. */
-static bool send(const struct ddb_place *place, const char *operation, struct composer *composer,
-                 struct arena *arena, struct ddb_request *out, struct error *err)
+static bool send(const struct ddb_place *place, struct composer *composer, struct arena *arena,
+                 struct ddb_request *request, struct error *err)
 {
-    *out = (struct ddb_request){.operation = operation, .body = compose_end(composer, arena)};
-    if (!ddb_call(place->client, out, arena, err)) {
+    request->body = compose_end(composer, arena);
+    if (!ddb_call(place->client, request, arena, err)) {
         return false;
     }
-    bool is_done = out->unsure && str_equal(out->type, STR("ResourceInUseException"));
-    return out->reply == DDB_OK || is_done || ddb_request_error(place->account, out, err);
+    bool is_done = request->unsure && str_equal(request->type, STR("ResourceInUseException"));
+    return request->reply == DDB_OK || is_done || ddb_request_error(place->account, request, err);
 }
 
 static bool is_settled(const struct ddb_table *table)
@@ -126,18 +126,22 @@ static bool shows(const struct ddb_table *table, bool missing, const struct ddb_
     return !missing;
 }
 
-/* One look; *lags: the description does not tell of the change yet, *over: there is nothing to wait
- * for. */
-static bool look(const struct ddb_place *place, const struct ddb_change *change,
-                 const struct ddb_watch *watch, bool *lags, bool *over, struct error *err)
+/* What one look has found. */
+struct look {
+    bool lags; /* the description does not tell of the change yet */
+    bool over; /* nothing is being made or changed */
+};
+
+static bool look_at(const struct ddb_place *place, const struct ddb_change *change,
+                    const struct ddb_watch *watch, struct look *out, struct error *err)
 {
     struct arena *arena = arena_new();
     struct ddb_table table = {.active = false};
     bool missing = false;
     bool is_new = change->kind == CHANGE_TABLE_MADE;
     bool ok = ddb_table_read(place, arena, &table, is_new ? &missing : NULL, err);
-    *lags = ok && !shows(&table, missing, change);
-    *over = ok && !missing && is_settled(&table);
+    *out = (struct look){.lags = ok && !shows(&table, missing, change),
+                         .over = ok && !missing && is_settled(&table)};
     if (ok && !missing && watch != NULL) {
         watch->look(watch->context, &table);
     }
@@ -150,18 +154,17 @@ bool ddb_table_wait(const struct ddb_place *place, const struct ddb_change *chan
 {
     unsigned lag_ms = 0;
     for (unsigned wait_ms = LOOK_FIRST_MS;;) {
-        bool lags = false;
-        bool over = false;
-        if (!look(place, change, watch, &lags, &over, err)) {
+        struct look look;
+        if (!look_at(place, change, watch, &look, err)) {
             return false;
         }
-        if (lag_ms >= LAG_MAX_MS || (over && !lags)) {
+        if (lag_ms >= LAG_MAX_MS || (look.over && !look.lags)) {
             return true; /* who needs the change looks for it */
         }
         if (!ddb_place_rest(place, wait_ms, err)) {
             return false;
         }
-        lag_ms = lags ? lag_ms + wait_ms : 0;
+        lag_ms = look.lags ? lag_ms + wait_ms : 0;
         wait_ms = wait_ms < LOOK_MAX_MS / 2 ? wait_ms * 2 : LOOK_MAX_MS;
     }
 }
@@ -202,10 +205,10 @@ bool ddb_table_create(const struct ddb_place *place, const struct table_desc *wa
     compose_text(&composer, "BillingMode", STR("PAY_PER_REQUEST"));
     compose_indexes(&composer, wanted, &scratch);
     struct arena *arena = arena_new();
-    struct ddb_request request;
+    struct ddb_request request = {.operation = "CreateTable"};
     struct ddb_change made = {.kind = CHANGE_TABLE_MADE};
-    bool ok = send(place, "CreateTable", &composer, arena, &request, err) &&
-              ddb_table_wait(place, &made, NULL, err);
+    bool ok =
+        send(place, &composer, arena, &request, err) && ddb_table_wait(place, &made, NULL, err);
     arena_free(arena);
     buffer_free(&scratch);
     composer_free(&composer);
@@ -244,9 +247,8 @@ static void compose_added_index(struct composer *composer, const struct ddb_tabl
 static bool read_change(const struct ddb_place *place, const struct ddb_request *request,
                         struct arena *arena, struct ddb_table *out, struct error *err)
 {
-    return request->reply == DDB_OK
-               ? ddb_table_parse(place, request, "TableDescription", arena, out, err)
-               : ddb_table_read(place, arena, out, NULL, err);
+    return request->reply == DDB_OK ? ddb_table_parse(place, request, arena, out, err)
+                                    : ddb_table_read(place, arena, out, NULL, err);
 }
 
 bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc *index,
@@ -254,12 +256,12 @@ bool ddb_table_add_index(const struct ddb_place *place, const struct index_desc 
 {
     struct composer composer = {.name_count = 0};
     struct buffer scratch = {0};
-    struct ddb_request request;
+    struct ddb_request request = {.operation = "UpdateTable"};
     bool ok = ddb_table_read(place, arena, out, NULL, err);
     if (ok) {
         compose_begin(&composer, place->table);
         compose_added_index(&composer, out, index, &scratch);
-        ok = send(place, "UpdateTable", &composer, arena, &request, err) &&
+        ok = send(place, &composer, arena, &request, err) &&
              read_change(place, &request, arena, out, err);
     }
     buffer_free(&scratch);
@@ -272,13 +274,13 @@ bool ddb_table_drop_index(const struct ddb_place *place, struct str name, struct
     struct arena *arena = arena_new();
     struct composer composer = {.name_count = 0};
     struct buffer scratch = {0};
-    struct ddb_request request;
+    struct ddb_request request = {.operation = "UpdateTable"};
     compose_begin(&composer, place->table);
     buffer_add(&scratch, STR("[{\"Delete\":{\"IndexName\":"));
     json_write_string(&scratch, name);
     buffer_add(&scratch, STR("}}]"));
     compose_raw(&composer, "GlobalSecondaryIndexUpdates", buffer_str(&scratch));
-    bool ok = send(place, "UpdateTable", &composer, arena, &request, err);
+    bool ok = send(place, &composer, arena, &request, err);
     buffer_free(&scratch);
     composer_free(&composer);
     arena_free(arena);

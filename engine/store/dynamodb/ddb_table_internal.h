@@ -62,10 +62,9 @@ MUST_CHECK bool ddb_table_add_index(const struct ddb_place *place, const struct 
 MUST_CHECK bool ddb_table_drop_index(const struct ddb_place *place, struct str name,
                                      struct error *err);
 
-/* The table of a reply that describes one under `member`. ERROR_STORE. */
+/* The table that the reply of DescribeTable, or of a change, describes. ERROR_STORE. */
 MUST_CHECK bool ddb_table_parse(const struct ddb_place *place, const struct ddb_request *request,
-                                const char *member, struct arena *arena, struct ddb_table *out,
-                                struct error *err);
+                                struct arena *arena, struct ddb_table *out, struct error *err);
 
 /* The index of that name, or NULL. */
 const struct index_desc *ddb_table_index(const struct ddb_table *table, struct str name);
