@@ -73,6 +73,7 @@ endforeach()
 # Stands before LMDB where a test wants it slow.
 add_library(slow_lmdb MODULE tests/integration/slow_lmdb.c)
 target_link_libraries(slow_lmdb PRIVATE PkgConfig::lmdb)
+add_library(note_syncs MODULE tests/integration/note_syncs.c)
 
 # Numbers against Python's decimal.
 add_executable(number_lines tests/integration/number_lines.c)

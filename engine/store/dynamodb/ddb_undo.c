@@ -66,15 +66,16 @@ static bool fail(const char *what, const char *path, struct error *err)
                      "the undo log %s cannot be %s: %s", path, what, strerror(errno));
 }
 
-static bool write_all(int fd, struct str bytes)
+static bool write_at(int fd, uint64_t offset, struct str bytes)
 {
     while (bytes.len > 0) {
-        ssize_t written = write(fd, bytes.ptr, bytes.len);
+        ssize_t written = pwrite(fd, bytes.ptr, bytes.len, (off_t)offset);
         if (written < 0 && errno != EINTR) {
             return false;
         }
         size_t size = written > 0 ? (size_t)written : 0;
         bytes = (struct str){bytes.ptr + size, bytes.len - size};
+        offset += size;
     }
     return true;
 }
@@ -115,7 +116,7 @@ static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct err
                               STR_ARG(table->name), hash_64(table->identity), undo->log,
                               STR_ARG(undo->self));
     undo->fd = open(undo->path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-    if (undo->fd < 0 || !write_all(undo->fd, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
+    if (undo->fd < 0 || !write_at(undo->fd, 0, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
         return fail("made", undo->path.ptr, err);
     }
     undo->length = sizeof UNDO_MAGIC - 1;
@@ -154,6 +155,7 @@ static bool begin(struct ddb_store *store, uint64_t log, struct error *err)
     return true;
 }
 
+/* Length and digest are listed on the server: they are of what is durable. */
 static bool append(struct ddb_undo *undo, struct str records, struct error *err)
 {
     struct buffer frame = {0};
@@ -164,10 +166,13 @@ static bool append(struct ddb_undo *undo, struct str records, struct error *err)
     undo_put_u64(head, undo->sequence);
     undo_put_u64(head + 8, frame.len);
     undo_put_u64(head + 16, hash_64(buffer_str(&frame)));
-    bool ok = write_all(undo->fd, (struct str){head, sizeof head}) &&
-              write_all(undo->fd, buffer_str(&frame));
-    undo->length += sizeof head + frame.len;
-    undo->digest = undo_chain(undo->digest, head);
+    bool ok = write_at(undo->fd, undo->length, (struct str){head, sizeof head}) &&
+              write_at(undo->fd, undo->length + sizeof head, buffer_str(&frame)) &&
+              fdatasync(undo->fd) == 0;
+    if (ok) {
+        undo->length += sizeof head + frame.len;
+        undo->digest = undo_chain(undo->digest, head);
+    }
     buffer_free(&frame);
     return ok || fail("written", undo->path.ptr, err);
 }
@@ -181,9 +186,6 @@ bool undo_write(struct ddb_store *store, uint64_t log, struct str records, struc
     if (!control_draw(store, &undo->sequence, err) || !append(undo, records, err)) {
         return false;
     }
-    if (fdatasync(undo->fd) != 0) {
-        return fail("written", undo->path.ptr, err);
-    }
     if (undo->is_listed) {
         return true;
     }
@@ -194,8 +196,7 @@ bool undo_write(struct ddb_store *store, uint64_t log, struct str records, struc
     return undo->is_listed;
 }
 
-/* A frame of the same number replaces the one before it. It is made durable with the next: what a
- * crash takes away makes rollback only look at writes that were never made. */
+/* A frame of the same number replaces the one before it. */
 bool undo_correct(struct ddb_store *store, struct str records, struct error *err)
 {
     return append(store->undo, records, err);
