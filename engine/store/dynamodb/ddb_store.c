@@ -93,6 +93,18 @@ describe_server(const struct ddb_store *store, const struct ddb_table *table, st
     return server;
 }
 
+static bool same_indexes(const struct table_desc *a, const struct table_desc *b)
+{
+    bool same = a->index_count == b->index_count;
+    for (size_t i = 0; same && i < a->index_count; i++) {
+        same = str_equal(a->indexes[i].name, b->indexes[i].name) &&
+               key_schema_equal(&a->indexes[i].keys, &b->indexes[i].keys);
+    }
+    return same;
+}
+
+/* Another process may have changed the indexes: what is written is checked against those that it
+ * will meet. */
 bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *out,
                   struct error *err)
 {
@@ -104,7 +116,8 @@ bool ddb_describe(struct store *base, struct arena *arena, struct table_desc *ou
     }
     *out = table.desc;
     out->server = describe_server(store, &table, arena);
-    return true;
+    return same_indexes(&store->table.desc, out) ||
+           ddb_table_read(&place, store->arena, &store->table, NULL, err);
 }
 
 static const struct store_ops ops = {
