@@ -45,8 +45,8 @@ class Scene(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="refold-intents-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def begin(self, steps):
-        """A table of its own with the item in it."""
+    def begin(self, steps, *others):
+        """A table of its own with the item in it, and others."""
         type(self).number += 1
         self.name = f"Table{self.number}"
         self.plans = os.path.join(self.folder, self.name)
@@ -54,7 +54,8 @@ class Scene(unittest.TestCase):
         with open(os.path.join(self.plans, "0001_plan.json"), "w", encoding="ascii") as out:
             json.dump({"steps": steps}, out)
         self.server.make_table(self.name)
-        self.server.call("PutItem", {"TableName": self.name, "Item": ITEM})
+        for item in (ITEM, *others):
+            self.server.call("PutItem", {"TableName": self.name, "Item": item})
 
     def words(self, *more, command="apply", port=None):
         one = ["--segments", "1", "--workers", "1"] if command == "apply" else []
@@ -99,11 +100,11 @@ class Scene(unittest.TestCase):
     def delete(self):
         self.write("DeleteItem")
 
-    def cuts(self, steps):
+    def cuts(self, steps, *others):
         """Each kill once, as what it was killed at."""
         number, write = FIRST, True
         while write:
-            self.begin(steps)
+            self.begin(steps, *others)
             write = self.kill_at(number)
             if write:
                 yield f"killed before write {number}: {write[0]} {write[1]}", write
@@ -153,6 +154,15 @@ class Intents(Scene):
         for says, _ in self.cuts(PLANS["delete"]):
             self.change()
             self.assertEqual(self.finish(), ({}, {"PK": "N#1", "SK": "ITEM", "Name": "second"}), says)
+
+    def test_what_stood_before_stays(self):
+        """An equal of what is put, whether the plan is rolled back or its source is deleted before it goes on."""
+        twin = {**KEYS["new"], "Name": ITEM["Name"]}
+        for plan in ("update", "delete"):
+            for finish in (lambda: refold.run(*self.words(command="rollback")), lambda: (self.call("DeleteItem", "old"), self.finish())):
+                for says, _ in self.cuts(PLANS[plan], twin):
+                    finish()
+                    self.assertEqual(self.read("new"), refold.plain({"M": twin}), f"{plan}: {says}")
 
     def test_a_rollback_goes_on_after_a_kill(self):
         number, write = 1, True

@@ -1,6 +1,7 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/undo/undo.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct wave {
     size_t count;
     struct arena *arena;
     struct flight *flights;
+    size_t logged_bytes; /* of records that its undo frame has; 0: it has none */
 };
 
 /* ---------------------------------------------------------------- which effects go together */
@@ -50,26 +52,113 @@ static size_t count_writes(const struct effect *effects, size_t effect_count)
     return count;
 }
 
-/* ---------------------------------------------------------------- undo */
+/* ---------------------------------------------------------------- what stands already */
 
-/* The records of effects that are to be done, or of those that were. */
-static void collect_undo(const struct wave *wave, bool applied_only, struct buffer *records)
+/* An item that stood before is none of ours, although it equals what we put: neither a rollback nor
+ * the settling of intents may take it away, and afterwards nothing on the server tells. */
+static bool is_to_look(const struct wave *wave, const struct flight *flight, size_t at)
 {
-    records->len = 0;
-    for (size_t i = 0; i < wave->count; i++) {
-        const struct effect *effect = &wave->effects[i];
-        const struct flight *flight = &wave->flights[i];
-        if (applied_only ? effect->outcome != OUTCOME_APPLIED : flight->phase == PHASE_DONE) {
-            continue;
-        }
-        for (size_t w = 0; w < effect->count; w++) {
-            buffer_add(records, effect->writes[w].undo);
+    const struct step *step = &flight->steps[at];
+    bool is_placing = step->kind == WRITE_PUT || step->kind == WRITE_MOVE;
+    bool is_told = wave->batch->undo_log != 0 || flight->count > 1;
+    return flight->phase != PHASE_DONE && is_placing && is_told && value_is_missing(step->standing);
+}
+
+static void list_targets(const struct wave *wave, const struct flight *flight, struct key *out,
+                         size_t *count)
+{
+    for (size_t at = 0; at < flight->count; at++) {
+        if (is_to_look(wave, flight, at)) {
+            out[(*count)++] = flight->steps[at].target;
         }
     }
 }
 
-static bool log_undo(const struct wave *wave, struct error *err)
+/* A move replaces its equal: that has a record of its own. */
+static void replace(const struct wave *wave, struct step *step)
 {
+    struct buffer record = {0};
+    undo_append(&wave->store->table.desc.keys, step->item, (struct value){NULL, 0}, &record);
+    step->standing = step->item;
+    step->undo_standing = arena_copy(wave->arena, buffer_str(&record));
+    buffer_free(&record);
+}
+
+static bool look_at(const struct wave *wave, struct flight *flight, struct getting *getting,
+                    struct error *err)
+{
+    size_t kept = 0;
+    for (size_t at = 0; at < flight->count; at++) {
+        struct step step = flight->steps[at];
+        struct value found = {NULL, 0};
+        bool ignored = false;
+        if (is_to_look(wave, flight, at) &&
+            !getting_find(getting, &step.target, &found, &ignored, err)) {
+            return false;
+        }
+        bool stands = !value_is_missing(found) && value_equal(found, step.item);
+        if (stands && step.kind == WRITE_PUT && !flight_is_half(flight, at)) {
+            continue; /* nothing to do */
+        }
+        if (stands) {
+            replace(wave, &step);
+        }
+        flight->steps[kept++] = step;
+    }
+    flight->count = kept;
+    if (kept == 0) {
+        flight_end(flight, OUTCOME_UNCHANGED);
+    }
+    return true;
+}
+
+static bool look(const struct wave *wave, struct error *err)
+{
+    struct arena *found = arena_new();
+    struct ddb_asking asking = ddb_asking_of(wave->store, found);
+    size_t most = count_writes(wave->effects, wave->count) + 1;
+    struct key_list targets = {NULL, 0};
+    struct key *keys = arena_alloc(wave->arena, most * sizeof *keys);
+    for (size_t i = 0; i < wave->count; i++) {
+        list_targets(wave, &wave->flights[i], keys, &targets.count);
+    }
+    targets.list = keys;
+    wave->store->targets.most_bytes = PORTION_BYTES;
+    struct getting *getting = getting_open(&asking, targets, &wave->store->targets);
+    bool ok = true;
+    for (size_t i = 0; ok && i < wave->count; i++) {
+        struct flight *flight = &wave->flights[i];
+        ok = flight->phase == PHASE_DONE || look_at(wave, flight, getting, err);
+    }
+    getting_close(getting);
+    arena_free(found);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- undo */
+
+/* The records of steps that are to be done; or of those that were, as far as is known. */
+static void add_undo(const struct flight *flight, bool written, struct buffer *records)
+{
+    for (size_t at = 0; at < flight->count; at++) {
+        const struct step *step = &flight->steps[at];
+        if (written ? flight_has_written(flight, at) : flight->phase != PHASE_DONE) {
+            buffer_add(records, step->undo_standing);
+            buffer_add(records, step->undo);
+        }
+    }
+}
+
+static void collect_undo(const struct wave *wave, bool written, struct buffer *records)
+{
+    for (size_t i = 0; i < wave->count; i++) {
+        add_undo(&wave->flights[i], written, records);
+    }
+}
+
+static bool log_undo(struct wave *wave, struct error *err)
+{
+    wave->logged_bytes = 0;
     if (wave->batch->undo_log == 0) {
         return true;
     }
@@ -77,29 +166,21 @@ static bool log_undo(const struct wave *wave, struct error *err)
     collect_undo(wave, false, &records);
     bool ok = records.len == 0 ||
               undo_write(wave->store, wave->batch->undo_log, buffer_str(&records), err);
+    wave->logged_bytes = ok ? records.len : 0;
     buffer_free(&records);
     return ok;
 }
 
-static bool have_applied(const struct effect *effects, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (effects[i].outcome != OUTCOME_APPLIED) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Effects that did not apply leave nothing to be taken back. */
+/* What was not written leaves nothing to be taken back: an equal item that stands is another's. */
 static bool correct_undo(const struct wave *wave, struct error *err)
 {
-    if (wave->batch->undo_log == 0 || have_applied(wave->effects, wave->count)) {
+    if (wave->logged_bytes == 0) {
         return true;
     }
     struct buffer records = {0};
     collect_undo(wave, true, &records);
-    bool ok = undo_correct(wave->store, buffer_str(&records), err);
+    bool ok =
+        records.len == wave->logged_bytes || undo_correct(wave->store, buffer_str(&records), err);
     buffer_free(&records);
     return ok;
 }
@@ -158,7 +239,7 @@ static bool run_wave(struct wave *wave, struct error *err)
         flight_begin(wave->store, &wave->effects[i], wave->batch->arena, wave->arena,
                      &wave->flights[i]);
     }
-    return log_undo(wave, err) &&
+    return look(wave, err) && log_undo(wave, err) &&
            intent_write(wave->store, wave->flights, wave->count, INTENT_PUTS, err) &&
            flights_run(wave->store, wave->flights, wave->count, wave->arena, err) &&
            correct_undo(wave, err);
@@ -186,6 +267,16 @@ static bool run_waves(struct ddb_store *store, struct batch *batch, struct arena
     key_map_free(map);
     arena_free(keys);
     return ok;
+}
+
+static bool have_applied(const struct effect *effects, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].outcome != OUTCOME_APPLIED) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Controls follow the writes that they cover, and count on all of them: while one has not applied,

@@ -1,8 +1,5 @@
 #include "engine/store/dynamodb/ddb_internal.h"
 
-/* A page may look up hundreds of items of 400 KB. */
-enum { PORTION_BYTES = 8 << 20 };
-
 /* Items that are read together once the first of them is asked for. */
 struct expected {
     struct arena *arena; /* of the keys */

@@ -86,6 +86,7 @@ static void merge_delete(struct flight *flight, struct step *move)
     const struct step *last = &flight->steps[flight->count - 1];
     if (last->kind == WRITE_DELETE && key_equal(&last->key, &move->target)) {
         move->standing = last->before;
+        move->undo_standing = last->undo;
         flight->count--;
     }
 }
@@ -97,7 +98,8 @@ static struct step step_of(const struct write *write)
                         .key = write->key,
                         .before = write->before,
                         .basis = write->basis,
-                        .item = write->item};
+                        .item = write->item,
+                        .undo = write->undo};
     if (write->kind == WRITE_PUT && write->overwrite) {
         step.standing = write->before;
     }
@@ -163,6 +165,22 @@ void flight_begin(struct ddb_store *store, struct effect *effect, struct arena *
     if (out->count == 0) {
         flight_end(out, OUTCOME_UNCHANGED);
     }
+}
+
+bool flight_is_half(const struct flight *flight, size_t at)
+{
+    return at + 1 < flight->count && flight->steps[at + 1].of_move;
+}
+
+static bool has_written(const struct step *step)
+{
+    return step->done || step->unsure;
+}
+
+bool flight_has_written(const struct flight *flight, size_t at)
+{
+    const struct step *step = &flight->steps[at];
+    return has_written(step) || (flight_is_half(flight, at) && has_written(step + 1));
 }
 
 /* ---------------------------------------------------------------- requests */

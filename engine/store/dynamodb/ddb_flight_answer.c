@@ -12,7 +12,6 @@ enum { TRIES_MAX = 8 };
 static void next_step(struct flight *flight)
 {
     flight->at++;
-    flight->unsure = false;
     flight->loose = false;
     flight->alone = false;
     flight->tries = 0;
@@ -32,7 +31,7 @@ static void step_done(struct flight *flight)
 /* What is wanted stands already: by an attempt whose reply was lost, or by another. */
 static void step_stands(struct flight *flight)
 {
-    if (flight->unsure) {
+    if (flight->steps[flight->at].unsure) {
         step_done(flight);
     } else {
         next_step(flight);
@@ -100,7 +99,7 @@ static void decide_place(const struct ddb_store *store, struct flight *flight, s
     const struct step *step = &flight->steps[flight->at];
     if (value_equal(found, step->standing)) {
         try_loosely(flight);
-    } else if (step->overwrite) {
+    } else if (step->overwrite || value_is_missing(found)) {
         step_fails(flight, OUTCOME_STALE);
     } else {
         conflict(store, flight);
@@ -110,10 +109,14 @@ static void decide_place(const struct ddb_store *store, struct flight *flight, s
 static void decide_put(const struct ddb_store *store, struct flight *flight, struct value found)
 {
     const struct step *step = &flight->steps[flight->at];
-    if (!value_is_missing(found) && value_equal(found, step->item)) {
-        step_stands(flight);
-    } else {
+    /* The undo log has to know what a move replaces: it is met again. */
+    bool is_new = value_is_missing(step->standing) && !step->unsure;
+    if (value_is_missing(found) || !value_equal(found, step->item)) {
         decide_place(store, flight, found);
+    } else if (is_new && flight_is_half(flight, flight->at)) {
+        step_fails(flight, OUTCOME_STALE);
+    } else {
+        step_stands(flight);
     }
 }
 
@@ -155,9 +158,9 @@ static bool is_as(const struct step *step, struct value found, struct value want
 }
 
 /* Somebody may have changed what the update was made from since an attempt took effect unseen. */
-static bool has_stood(const struct flight *flight, const struct step *step, struct value found)
+static bool has_stood(const struct step *step, struct value found)
 {
-    bool parts = flight->unsure && step->basis.names != NULL;
+    bool parts = step->unsure && step->basis.names != NULL;
     return parts ? changes_are(step, found, step->item) : is_as(step, found, step->item);
 }
 
@@ -178,8 +181,8 @@ static void decide_source(struct flight *flight, struct value found)
     const struct step *step = &flight->steps[flight->at];
     bool is_gone = value_is_missing(found);
     /* A source that somebody deletes takes along what was put for it. */
-    bool stands = step->kind == WRITE_DELETE ? is_gone && (flight->at == 0 || flight->unsure)
-                                             : !is_gone && has_stood(flight, step, found);
+    bool stands = step->kind == WRITE_DELETE ? is_gone && (flight->at == 0 || step->unsure)
+                                             : !is_gone && has_stood(step, found);
     if (stands) {
         step_stands(flight);
     } else if (!is_gone && has_held(flight, step, found)) {
@@ -194,14 +197,15 @@ static void decide_move(const struct ddb_store *store, struct flight *flight, st
 {
     struct step *step = &flight->steps[flight->at];
     bool has_come = !value_is_missing(flight->found) && value_equal(flight->found, step->item);
-    bool has_changed = flight->unsure && !value_is_missing(flight->found);
+    bool has_changed = step->unsure && !value_is_missing(flight->found);
     if (value_is_missing(found) && (has_come || has_changed)) {
         step_stands(flight);
     } else if (value_is_missing(found) || !value_equal(found, step->before)) {
         step_fails(flight, OUTCOME_STALE);
-    } else if (has_come) {
-        step->standing = flight->found; /* somebody has put it beside the old one */
-        try_again(flight);
+    } else if (has_come && value_is_missing(step->standing)) {
+        /* Somebody has put it beside the old one: no attempt took effect, and none will. */
+        step->unsure = false;
+        step_fails(flight, OUTCOME_STALE);
     } else {
         decide_place(store, flight, flight->found);
     }
@@ -335,7 +339,7 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
 {
     store->compares_scalars_only =
         store->compares_scalars_only || (flight->loose && request->reply == DDB_OK);
-    flight->unsure = flight->unsure || request->unsure;
+    flight->steps[flight->at].unsure |= request->unsure;
     switch (request->reply) {
     case DDB_OK:
         if (flight->steps[flight->at].of_move) {
@@ -359,7 +363,8 @@ static bool take_write(struct ddb_store *store, struct flight *flight,
 
 static void went_back(struct flight *flight)
 {
-    flight->steps[flight->at].done = false;
+    struct step *step = &flight->steps[flight->at];
+    step->done = step->unsure = false;
     flight_take_back(flight);
 }
 

@@ -22,12 +22,15 @@ struct step {
     bool of_move;          /* DELETE: the second half of a move without transactions; its first half
                               is the step before it */
     bool done;             /* by this commit */
+    bool unsure;           /* an attempt may have taken effect unseen */
     struct key key;        /* UPDATE, DELETE, MOVE */
     struct key target;     /* PUT, MOVE */
     struct value before;   /* what must stand under `key` */
     struct basis basis;    /* UPDATE: of `before`, besides what changes */
     struct value standing; /* what must stand under `target`; missing: nothing */
     struct value item;
+    struct str undo;          /* its record (engine/undo), */
+    struct str undo_standing; /* and before it that of `standing` */
 };
 
 enum phase {
@@ -47,11 +50,10 @@ struct flight {
     size_t count;
     size_t at;
     enum phase phase;
-    bool wrote;  /* at least one step changed something */
-    bool unsure; /* an attempt of the step at hand may have taken effect unseen */
-    bool told;   /* of the last condition that failed, that it met what it asks for, or nothing */
-    bool loose;  /* the server compares sets by their order: they are left out of the condition */
-    bool alone;  /* a statement among others did not do: the step gets a request of its own */
+    bool wrote; /* at least one step changed something */
+    bool told;  /* of the last condition that failed, that it met what it asks for, or nothing */
+    bool loose; /* the server compares sets by their order: they are left out of the condition */
+    bool alone; /* a statement among others did not do: the step gets a request of its own */
     unsigned tries;
     struct value
         found; /* under the target, when the source is looked at too; what is to be added */
@@ -60,6 +62,12 @@ struct flight {
 /* The steps of an effect, in `scratch`; an effect that cannot be done has its outcome at once. */
 void flight_begin(struct ddb_store *store, struct effect *effect, struct arena *arena,
                   struct arena *scratch, struct flight *out);
+
+/* The step is the first half of a move without transactions. */
+bool flight_is_half(const struct flight *flight, size_t at);
+
+/* The step has written, or may have unseen: a rollback needs its records. */
+bool flight_has_written(const struct flight *flight, size_t at);
 
 /* The next request; none where the flight is done. */
 void flight_compose(struct ddb_store *store, struct flight *flight, struct arena *scratch,

@@ -126,7 +126,8 @@ static bool take_response(struct run *run, struct flight *flight, const struct d
     } else if (str_equal(code, STR("ConditionalCheckFailed"))) {
         one.reply = DDB_CONDITION;
     } else {
-        flight->unsure |= request->unsure || str_equal(code, STR("InternalServerError"));
+        flight->steps[flight->at].unsure |=
+            request->unsure || str_equal(code, STR("InternalServerError"));
         return true;
     }
     return flight_answer(run->store, flight, &one, run->arena, err);
@@ -139,7 +140,8 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
     if (request->reply != DDB_OK) {
         run->store->states = STATES_LACKING;
         for (size_t i = 0; i < sending->count; i++) {
-            sending->flights[i]->unsure |= request->unsure;
+            struct flight *flight = sending->flights[i];
+            flight->steps[flight->at].unsure |= request->unsure;
         }
         return true;
     }

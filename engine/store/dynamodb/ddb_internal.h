@@ -39,6 +39,13 @@ struct ddb_home {
     bool stands; /* the table that it is in */
 };
 
+/* How much of what is looked up is read at once: a page may look up hundreds of items of 400 KB. */
+enum { PORTION_BYTES = 8 << 20 };
+struct portions {
+    size_t most_bytes; /* that are at hand, or a little more; SIZE_MAX: all */
+    size_t item_bytes; /* what an item had of late; 0: not known */
+};
+
 struct ddb_store {
     struct store base;
     struct arena *arena;
@@ -55,7 +62,8 @@ struct ddb_store {
     struct ddb_load *load;   /* NULL: nothing is loaded */
     struct ddb_segments *segments;
     struct ddb_page_size page_size;
-    size_t intents; /* records of them that stand, of this owner of the lease */
+    struct portions targets; /* of what stands where a commit puts items */
+    size_t intents;          /* records of them that stand, of this owner of the lease */
     const char *state_dir;
     struct store_voice voice;
     const atomic_bool *stop;
@@ -73,12 +81,6 @@ static inline void ddb_say(const struct ddb_store *store, const char *sentence)
         store->voice.say(store->voice.context, sentence);
     }
 }
-
-/* How much of what is looked up is read at once. */
-struct portions {
-    size_t most_bytes; /* that are at hand, or a little more; SIZE_MAX: all */
-    size_t item_bytes; /* what an item had of late; 0: not known */
-};
 
 struct ddb_reader {
     struct store_reader base;
@@ -236,7 +238,7 @@ MUST_CHECK bool control_commit(struct ddb_store *store, const struct batch *batc
 
 /* --- ddb_undo.c --- */
 
-/* Appends the records of a commit and makes them durable; and what of them holds, after it. */
+/* Makes the records of a commit durable; and, of a commit whose records are, what of them holds. */
 MUST_CHECK bool undo_write(struct ddb_store *store, uint64_t log, struct str records,
                            struct error *err);
 MUST_CHECK bool undo_correct(struct ddb_store *store, struct str records, struct error *err);
