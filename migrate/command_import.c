@@ -173,6 +173,8 @@ static struct import_load_options load_options(const struct import_job *job,
         .items = job->sorted.counts.items,
         .pass = job->table.resumes ? job->table.last.pass : job->record.pass,
         .conflict = job->options.conflict,
+        .empty = job->table.is_empty && !job->table.resumes,
+        .alone = !job->table.exists,
         .resumes = job->table.resumes,
         .own = job->own,
     };
@@ -247,30 +249,36 @@ static bool merge(struct import_job *job, struct error *err)
            (job->own == NULL || import_own_forget(job->table.store, job->table.reader, err));
 }
 
-/* A table that stood empty is as it was: nothing is to be said of this attempt. */
-static void take_back_record(struct import_job *job, struct error *err)
+/* Into a table that stood empty: nothing of this attempt stays, and nothing is to be said of it. */
+static void take_back(struct import_job *job, struct error *err)
 {
     const struct import_table *table = &job->table;
     struct error second;
-    bool done_before = table->has_last && !table->last.loading;
-    bool ok = done_before ? import_state_write(table->store, &table->last, &second)
-                          : import_state_forget(table->store, &second);
+    bool ok = job->own == NULL ||
+              import_take_back(table->store, table->reader, &table->desc.keys, &second);
+    ok = ok && (table->has_last ? import_state_write(table->store, &table->last, &second)
+                                : import_state_forget(table->store, &second));
     if (!ok) {
         (void)error_wrap(err, "%s; and before that", second.text);
     }
 }
 
+/* All or nothing, as no item stands that could conflict. */
 static bool load(struct import_job *job, struct error *err)
 {
-    if (!write_record(job, err)) {
+    if (!open_own(job, err) || !write_record(job, err)) {
         return false;
     }
     struct import_load_options loading = load_options(job, job->rejects);
-    if (!import_load(&loading, &job->written, err)) {
-        take_back_record(job, err);
+    bool is_shared = job->own != NULL;
+    bool ok = is_shared ? import_merge(&loading, &job->written, err)
+                        : import_load(&loading, &job->written, err);
+    if (!ok) {
+        take_back(job, err);
         return false;
     }
-    return finish_record(job, err);
+    return finish_record(job, err) &&
+           (!is_shared || import_own_forget(job->table.store, job->table.reader, err));
 }
 
 /* Counts what would be written; every shared key and conflict is found on the way. */

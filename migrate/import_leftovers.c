@@ -5,13 +5,14 @@
 
 enum { PAGE_ITEMS = 1000 };
 
-/* Walks the table and the stream side by side: both stand in the store's order. */
+/* Walks the table and, where records carry pass numbers, the stream side by side: both stand in the
+ * store's order. */
 struct walk {
     const struct import_load_options *options;
-    struct import_stream *stream;
-    struct import_item derived; /* the next one of the stream */
-    struct buffer order;        /* of the item of the table at hand */
-    struct arena *arena;        /* of one page */
+    struct import_stream *stream; /* NULL where there are notes */
+    struct import_item derived;   /* the next one of the stream */
+    struct buffer order;          /* of the item of the table at hand */
+    struct arena *arena;          /* of one page */
     struct effect effects[PAGE_ITEMS];
     struct write writes[PAGE_ITEMS];
     size_t count;
@@ -78,7 +79,9 @@ static bool commit_removals(struct walk *walk, struct error *err)
                           .pass = walk->options->pass,
                           .arena = walk->arena};
     bool ok = walk->count == 0 || store_commit(walk->options->store, &batch, err);
-    walk->removed += walk->count;
+    for (size_t i = 0; ok && i < walk->count; i++) {
+        walk->removed += walk->effects[i].outcome == OUTCOME_APPLIED;
+    }
     walk->count = 0;
     arena_reset(walk->arena);
     return ok;
@@ -89,7 +92,7 @@ static bool walk_table(struct walk *walk, struct store_reader *reader, struct er
     struct page page = {.last = false};
     struct page_limits limits = {.items = PAGE_ITEMS};
     struct buffer cursor = {0};
-    bool ok = import_stream_next(walk->stream, &walk->derived, err);
+    bool ok = walk->stream == NULL || import_stream_next(walk->stream, &walk->derived, err);
     while (ok && !page.last) {
         ok = store_read_page(
             reader, &(struct page_place){(struct segment){0, 1}, buffer_str(&cursor), &limits},
@@ -116,7 +119,7 @@ bool import_remove_leftovers(const struct import_load_options *options, struct i
     walk->options = options;
     walk->arena = arena_new();
     bool ok = store_reader_open(options->store, &reader, err) &&
-              import_stream_open(&options->stream, &walk->stream, err) &&
+              (options->own != NULL || import_stream_open(&options->stream, &walk->stream, err)) &&
               walk_table(walk, reader, err) && store_flush(options->store, err);
     out->removed += walk->removed;
     import_stream_close(walk->stream);
@@ -126,5 +129,18 @@ bool import_remove_leftovers(const struct import_load_options *options, struct i
     buffer_free(&walk->order);
     arena_free(walk->arena);
     heap_free(walk);
+    return ok;
+}
+
+bool import_take_back(struct store *store, struct store_reader *reader,
+                      const struct key_schema *keys, struct error *err)
+{
+    struct import_load_options options = {.store = store, .stream = {.keys = keys}};
+    struct import_written ignored = {0};
+    /* Nothing was derived yet: all that is noted is left. */
+    bool ok = import_own_open(reader, &options.own, err) &&
+              import_remove_leftovers(&options, &ignored, err) &&
+              import_own_forget(store, reader, err);
+    import_own_close(options.own);
     return ok;
 }

@@ -83,11 +83,12 @@ struct merge {
     struct stored_item standing[BATCH_ITEMS];
     struct write writes[BATCH_ITEMS];
     struct effect effects[BATCH_ITEMS];
+    size_t places[BATCH_ITEMS];      /* of the effects among the items */
+    uint64_t *counters[BATCH_ITEMS]; /* where an effect that applied counts */
     size_t count;
     size_t effect_count;
     size_t bytes;
     struct import_written counts;
-    uint64_t conflicts;
     bool writes_on; /* else only compares */
 };
 
@@ -103,14 +104,18 @@ static bool refuse_conflict(struct merge *merge, size_t i, struct error *err)
                      STR_ARG(name), STR_ARG(shown));
 }
 
-static void add_write(struct merge *merge, size_t i, bool overwrite)
+/* In the place of what stands, if anything does. */
+static void add_write(struct merge *merge, size_t i, uint64_t *counter)
 {
     size_t at = merge->effect_count++;
+    struct value before = merge->standing[i].item;
     merge->writes[at] = (struct write){.kind = WRITE_PUT,
-                                       .overwrite = overwrite,
-                                       .item = merge->items[i],
-                                       .before = merge->standing[i].item};
+                                       .overwrite = !value_is_missing(before),
+                                       .before = before,
+                                       .item = merge->items[i]};
     merge->effects[at] = (struct effect){.writes = &merge->writes[at], .count = 1};
+    merge->places[at] = i;
+    merge->counters[at] = counter;
 }
 
 /* Whether an attempt before this one wrote what stands. */
@@ -126,17 +131,13 @@ static bool decide(struct merge *merge, size_t i, struct error *err)
 {
     const struct import_load_options *options = merge->options;
     const struct stored_item *standing = &merge->standing[i];
-    if (value_is_missing(standing->item)) {
-        merge->counts.written++;
-        add_write(merge, i, false);
-    } else if (value_equal(standing->item, merge->items[i])) {
+    bool stands = !value_is_missing(standing->item);
+    if (stands && value_equal(standing->item, merge->items[i])) {
         merge->counts.unchanged++;
-    } else if (is_own(options, standing)) {
-        merge->counts.written++;
-        add_write(merge, i, true);
+    } else if (!stands || is_own(options, standing)) {
+        add_write(merge, i, &merge->counts.written);
     } else if (options->conflict == IMPORT_OVERWRITE) {
-        merge->counts.overwritten++;
-        add_write(merge, i, true);
+        add_write(merge, i, &merge->counts.overwritten);
     } else if (options->conflict == IMPORT_SKIP) {
         merge->counts.skipped++;
     } else {
@@ -145,55 +146,95 @@ static bool decide(struct merge *merge, size_t i, struct error *err)
     return true;
 }
 
-/* Nobody else writes meanwhile: every write must apply. */
 static bool commit(struct merge *merge, struct error *err)
 {
     struct batch batch = {.effects = merge->effects,
                           .count = merge->effect_count,
                           .pass = merge->options->pass,
+                          .alone = merge->options->alone,
                           .arena = merge->arena};
     struct import_own *own = merge->options->own;
     struct store *store = merge->options->store;
-    if ((own != NULL && !import_own_note(own, store, batch.effects, batch.count, err)) ||
-        !store_commit(store, &batch, err)) {
-        return false;
-    }
+    return (own == NULL || import_own_note(own, store, batch.effects, batch.count, err)) &&
+           store_commit(store, &batch, err);
+}
+
+/* Counts what was done; the items that met another in their place are those of the batch now. */
+static bool take_outcomes(struct merge *merge, struct error *err)
+{
+    merge->count = 0;
     for (size_t i = 0; i < merge->effect_count; i++) {
-        enum outcome outcome = merge->effects[i].outcome;
-        if (outcome != OUTCOME_APPLIED && outcome != OUTCOME_UNCHANGED) {
-            const char *refusal = merge->effects[i].refusal;
+        size_t place = merge->places[i];
+        switch (merge->effects[i].outcome) {
+        case OUTCOME_APPLIED:
+            ++*merge->counters[i];
+            break;
+        case OUTCOME_UNCHANGED:
+            merge->counts.unchanged++;
+            break;
+        case OUTCOME_STALE:
+        case OUTCOME_CONFLICT:
+            merge->keys[merge->count] = merge->keys[place];
+            merge->items[merge->count] = merge->items[place];
+            merge->rows[merge->count] = merge->rows[place];
+            merge->count++;
+            break;
+        default:
             return error_set(err, ERROR_STORE, "an item was not written: %s",
-                             refusal == NULL ? "it changed meanwhile" : refusal);
+                             merge->effects[i].refusal);
         }
     }
     return true;
 }
 
-static bool finish_batch(struct merge *merge, struct error *err)
+static void count_all(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->effect_count; i++) {
+        ++*merge->counters[i];
+    }
+    merge->count = 0;
+}
+
+static bool look(struct merge *merge, bool looks, struct error *err)
+{
+    memset(merge->standing, 0, sizeof merge->standing);
+    return !looks || merge->count == 0 ||
+           store_get(merge->reader, (struct key_list){merge->keys, merge->count}, merge->arena,
+                     merge->standing, err);
+}
+
+/* Decides and writes; what is left then has met what somebody wrote meanwhile. */
+static bool pass_over(struct merge *merge, bool looks, struct error *err)
 {
     merge->effect_count = 0;
-    if (stopped(merge->options, err)) {
-        return false;
-    }
-    if (merge->count > 0 && !store_get(merge->reader, (struct key_list){merge->keys, merge->count},
-                                       merge->arena, merge->standing, err)) {
+    if (stopped(merge->options, err) || !look(merge, looks, err)) {
         return false;
     }
     for (size_t i = 0; i < merge->count; i++) {
         if (!decide(merge, i, err)) {
             return false;
         }
-        if (merge->options->own != NULL) {
-            import_own_derived(merge->options->own, merge->items[i]);
-        }
     }
-    if (merge->writes_on && merge->effect_count > 0 && !commit(merge, err)) {
-        return false;
+    if (!merge->writes_on || merge->effect_count == 0) {
+        count_all(merge);
+        return true;
     }
-    merge->count = 0;
+    return commit(merge, err) && take_outcomes(merge, err);
+}
+
+static bool finish_batch(struct merge *merge, struct error *err)
+{
+    struct import_own *own = merge->options->own;
+    for (size_t i = 0; own != NULL && i < merge->count; i++) {
+        import_own_derived(own, merge->items[i]);
+    }
+    bool ok = pass_over(merge, !merge->options->empty, err);
+    while (ok && merge->count > 0) {
+        ok = pass_over(merge, true, err);
+    }
     merge->bytes = 0;
     arena_reset(merge->arena);
-    return true;
+    return ok;
 }
 
 static void take(struct merge *merge, const struct import_item *item)

@@ -1,5 +1,5 @@
-/* import_load — sorted items into the table: appended where it is empty, else compared with what
- * stands and written in batches. */
+/* import_load — sorted items into the table: appended where it is empty and nobody else writes,
+ * else compared with what stands and written in batches. */
 #ifndef MIGRATE_IMPORT_LOAD_H
 #define MIGRATE_IMPORT_LOAD_H
 
@@ -23,6 +23,9 @@ struct import_load_options {
     uint64_t items; /* about how many, for progress */
     uint64_t pass;
     enum import_conflict conflict;
+    bool empty;             /* the table was, when the import began: what stands is looked at only
+                               where a write meets something */
+    bool alone;             /* the import has made the table: nobody else has items in it */
     bool resumes;           /* an attempt before this one has written under the same pass */
     struct import_own *own; /* what it wrote, where the store keeps no pass numbers; else NULL */
 };
@@ -35,7 +38,7 @@ struct import_written {
     uint64_t removed;     /* written by an attempt before and derived no more */
 };
 
-/* Loads an empty table. On failure nothing of it stays.
+/* Loads an empty table of a store that keeps pass numbers. On failure nothing of it stays.
  * ERROR_CONFLICT, ERROR_STOPPED, ERROR_FULL, … */
 MUST_CHECK bool import_load(const struct import_load_options *options, struct import_written *out,
                             struct error *err);
@@ -48,7 +51,8 @@ MUST_CHECK bool import_compare(const struct import_load_options *options,
 /* Makes anew the indexes that the store left behind while it took many writes. ERROR_STOPPED. */
 MUST_CHECK bool import_finish_indexes(const struct import_load_options *options, struct error *err);
 
-/* Writes into a table that holds items already; import_finish_indexes() follows. */
+/* Writes into a table that others may write to: what they write meanwhile is met as what stood
+ * there before. import_finish_indexes() follows. */
 MUST_CHECK bool import_merge(const struct import_load_options *options, struct import_written *out,
                              struct error *err);
 

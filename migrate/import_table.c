@@ -1,5 +1,6 @@
 #include "migrate/import_table.h"
 
+#include "migrate/import_leftovers.h"
 #include "migrate/ledger.h"
 #include "migrate/target.h"
 
@@ -167,7 +168,7 @@ static bool find_table(const struct invocation *invocation, const struct import_
 }
 
 /* A file that an import made and did not fill holds nothing that anybody relies on: it is made
- * anew. A table on a server stays, and is emptied. */
+ * anew. A table on a server stays. */
 static void drop_unfinished(const struct invocation *invocation, bool writes,
                             struct import_table *table)
 {
@@ -217,18 +218,28 @@ static bool create(struct invocation *invocation, struct import_table *table,
            store_describe(table->store, invocation->arena, &table->desc, err);
 }
 
+/* Where others write too, only what the import wrote goes. */
+static bool take_back(struct import_table *table, struct error *err)
+{
+    return store_keeps_pass(table->store)
+               ? store_load_abort(table->store, err)
+               : import_take_back(table->store, table->reader, &table->desc.keys, err);
+}
+
 bool import_table_make(struct invocation *invocation, struct import_table *table,
                        const struct import_make_options *options, struct error *err)
 {
     if (!table->exists) {
         return create(invocation, table, options, err);
     }
-    if (table->last.loading && table->last.was_empty) {
-        table->is_empty = true;
-        return store_load_abort(table->store, err) &&
-               store_describe(table->store, invocation->arena, &table->desc, err);
+    if (!table->last.loading || !table->last.was_empty) {
+        return true;
     }
-    return true;
+    table->last = (struct import_record){.loading = false};
+    table->has_last = false;
+    return take_back(table, err) && import_state_forget(table->store, err) &&
+           store_describe(table->store, invocation->arena, &table->desc, err) &&
+           look_for_items(table, err);
 }
 
 void import_table_close(struct invocation *invocation, struct import_table *table, bool undo)

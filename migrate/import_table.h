@@ -45,8 +45,8 @@ struct import_make_options {
     size_t memory_bytes;
 };
 
-/* Makes the table if it does not exist, takes its lease and empties what an import that was broken
- * off has left in it. ERROR_STORE. */
+/* Makes the table if it does not exist and takes its lease; or takes away what an import into it,
+ * while it was empty, wrote before it was broken off. ERROR_STORE. */
 MUST_CHECK bool import_table_make(struct invocation *invocation, struct import_table *table,
                                   const struct import_make_options *options, struct error *err);
 

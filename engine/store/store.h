@@ -243,6 +243,8 @@ struct batch {
     uint64_t pass;       /* written into each record */
     uint64_t undo_log;   /* 0: no undo is kept */
     bool restores;       /* items stood like this before: an index leaves out what it cannot hold */
+    bool alone;          /* one put an effect, each key once, and nobody else has items in the
+                            table: a store may put without looking what stands */
     struct arena *arena; /* for refusals */
 };
 
@@ -452,10 +454,11 @@ MUST_CHECK bool store_control_try(struct store_reader *reader, const struct cont
  * equal bytes. Appended to `out`. Pure: any thread. */
 void store_order_key(const struct store *store, const struct key *key, struct buffer *out);
 
-/* Loading an empty table: items in ascending order_key order, each key once. Indexes are filled at
- * the close, from sorted runs. Until the close a load is unfinished: load_abort() (also after a
- * restart) empties the table again. ERROR_LIMIT, ERROR_ITEM: an item that DynamoDB refuses.
- * ERROR_STOPPED: asked to, while indexes were filled. */
+/* Loading an empty table, where store_keeps_pass() says that nobody else writes: items in
+ * ascending order_key order, each key once. Indexes are filled at the close, from sorted runs.
+ * Until the close a load is unfinished: load_abort() (also after a restart) empties the table
+ * again. ERROR_LIMIT, ERROR_ITEM: an item that DynamoDB refuses. ERROR_STOPPED: asked to, while
+ * indexes were filled. */
 MUST_CHECK bool store_load_open(struct store *store, uint64_t pass, struct error *err);
 MUST_CHECK bool store_load_item(struct store *store, const struct key *key, struct value item,
                                 struct error *err);

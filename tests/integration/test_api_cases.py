@@ -264,22 +264,6 @@ class Writes(Case):
             _, err = refold.run("import", self.through(stub), "--from", self.write_rows([item("k")]), "--create", expect=1)
         self.assertIn("the server's UnprocessedItems are more than were sent", err)
 
-    def test_wr_1_unprocessed_deletes_are_sent_again(self):
-        """An import that the server refuses half way leaves the table empty, as it was."""
-        server = Unprocessed(self, [25, 25, 24, 1])
-
-        def answer(request):
-            if b"PutRequest" not in request.raw:
-                return server(request)
-            return failure("ValidationException", "no") if b'"k59"' in request.raw else None
-
-        with self.stub(answer) as stub:
-            refold.run("import", self.through(stub), "--from", self.write_rows(item(f"k{n}") for n in range(60)), "--create", expect=(1, 3))
-        self.assertEqual({kind for kind, _ in server.sent}, {"DeleteRequest"})
-        self.assertGreater(server.left, 25)
-        self.assertEqual(len(server.sent), len(server.done) + server.left)
-        self.assertEqual(self.raw(), {})
-
     def test_wr_1_a_stop_loses_no_unprocessed_item(self):
         """The signal comes while a 200 that leaves all undone is under way; the same command starts again."""
         running = []

@@ -1,11 +1,13 @@
+#include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
+
+#include <assert.h>
 
 /* Amazon DynamoDB API Reference, BatchWriteItem: at most 25 actions. */
 enum { BATCH_ACTIONS = 25, UNIT_BYTES = 1024 };
 
 struct bulk {
     struct ddb_store *store;
-    bool deletes;
     struct value *left; /* items that are not done */
     size_t left_count;
     size_t sent;         /* in the round at hand: no more of it can be left */
@@ -13,18 +15,10 @@ struct bulk {
     struct arena *scratch;
 };
 
-static void write_action(const struct bulk *bulk, struct value item, struct buffer *out)
+static void write_action(struct value item, struct buffer *out)
 {
-    const struct key_schema *keys = &bulk->store->table.desc.keys;
-    struct error ignored;
-    struct key key;
-    if (!bulk->deletes) {
-        buffer_add(out, STR("{\"PutRequest\":{\"Item\":"));
-        compose_write_item(out, item);
-    } else if (key_of_item(keys, item, &key, &ignored)) {
-        buffer_add(out, STR("{\"DeleteRequest\":{\"Key\":"));
-        compose_write_key(out, keys, &key);
-    }
+    buffer_add(out, STR("{\"PutRequest\":{\"Item\":"));
+    compose_write_item(out, item);
     buffer_add(out, STR("}}"));
 }
 
@@ -42,7 +36,7 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, size_t 
         if (i > first) {
             buffer_add_char(actions, ',');
         }
-        write_action(bulk, bulk->left[i], actions);
+        write_action(bulk->left[i], actions);
         bytes += bulk->left[i].len;
     }
     buffer_add(actions, STR("]}"));
@@ -56,7 +50,7 @@ static struct ddb_request compose_batch(struct bulk *bulk, size_t first, size_t 
                                 .parts = (unsigned)most};
 }
 
-/* {"PutRequest": {"Item": …}} or {"DeleteRequest": {"Key": …}}. */
+/* {"PutRequest": {"Item": …}}. */
 static bool take_action(struct bulk *bulk, const struct json *action, struct error *err)
 {
     if (bulk->left_count == bulk->sent) {
@@ -65,8 +59,7 @@ static bool take_action(struct bulk *bulk, const struct json *action, struct err
     bool has_one =
         action->kind == JSON_OBJECT && action->count == 1 && action->items[0].kind == JSON_OBJECT;
     struct value item = {NULL, 0};
-    if (has_one &&
-        !answer_item(&action->items[0], bulk->deletes ? "Key" : "Item", bulk->arena, &item, err)) {
+    if (has_one && !answer_item(&action->items[0], "Item", bulk->arena, &item, err)) {
         return false;
     }
     bulk->left[bulk->left_count++] = item;
@@ -112,43 +105,49 @@ static bool run_round(struct bulk *bulk, struct error *err)
     return ok;
 }
 
-static bool run(struct ddb_store *store, const struct value *items, size_t count, bool deletes,
-                struct error *err)
+static bool put_all(struct bulk *bulk, struct error *err)
 {
-    struct bulk bulk = {.store = store,
-                        .deletes = deletes,
-                        .arena = arena_new(),
-                        .scratch = arena_new(),
-                        .left_count = count};
-    struct ddb_asking asking = ddb_asking_of(store, bulk.scratch);
-    bulk.left = arena_alloc(bulk.arena, (count + 1) * sizeof *bulk.left);
-    for (size_t i = 0; i < count; i++) {
-        bulk.left[i] = items[i];
-    }
+    struct ddb_asking asking = ddb_asking_of(bulk->store, bulk->scratch);
     bool ok = true;
-    for (unsigned stalled = 0; ok && bulk.left_count > 0;) {
-        size_t before = bulk.left_count;
-        ok = run_round(&bulk, err);
-        stalled = bulk.left_count == before ? stalled + 1 : 1;
-        if (ok && bulk.left_count > 0) {
-            ok = answer_pause(&asking,
-                              &(struct ddb_unprocessed){"BatchWriteItem", bulk.left_count, stalled},
-                              err);
+    for (unsigned stalled = 0; ok && bulk->left_count > 0;) {
+        size_t before = bulk->left_count;
+        ok = run_round(bulk, err);
+        stalled = bulk->left_count == before ? stalled + 1 : 1;
+        if (ok && bulk->left_count > 0) {
+            ok = answer_pause(
+                &asking, &(struct ddb_unprocessed){"BatchWriteItem", bulk->left_count, stalled},
+                err);
         }
-        arena_reset(bulk.scratch);
+        arena_reset(bulk->scratch);
     }
-    arena_free(bulk.scratch);
-    arena_free(bulk.arena);
     return ok;
 }
 
-bool bulk_put(struct ddb_store *store, const struct value *items, size_t count, struct error *err)
+/* What DynamoDB would refuse is not sent, as it would refuse the request. */
+static void take_effect(struct bulk *bulk, struct effect *effect, struct arena *refusals)
 {
-    return run(store, items, count, false, err);
+    struct value none = {NULL, 0};
+    struct value item = effect->writes[0].item;
+    struct error err;
+    assert(effect->count == 1 && effect->writes[0].kind == WRITE_PUT);
+    effect->outcome = OUTCOME_APPLIED;
+    if (flight_check_item(&bulk->store->table.desc, none, item, &err)) {
+        bulk->left[bulk->left_count++] = item;
+    } else {
+        effect->outcome = OUTCOME_REJECTED;
+        effect->refusal = arena_format(refusals, "%s", err.text).ptr;
+    }
 }
 
-bool bulk_delete(struct ddb_store *store, const struct value *items, size_t count,
-                 struct error *err)
+bool bulk_commit(struct ddb_store *store, struct batch *batch, struct error *err)
 {
-    return run(store, items, count, true, err);
+    struct bulk bulk = {.store = store, .arena = arena_new(), .scratch = arena_new()};
+    bulk.left = arena_alloc(bulk.arena, (batch->count + 1) * sizeof *bulk.left);
+    for (size_t i = 0; i < batch->count; i++) {
+        take_effect(&bulk, &batch->effects[i], batch->arena);
+    }
+    bool ok = put_all(&bulk, err);
+    arena_free(bulk.scratch);
+    arena_free(bulk.arena);
+    return ok;
 }

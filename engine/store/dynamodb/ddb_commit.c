@@ -290,7 +290,8 @@ bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
     }
     struct arena *arena = arena_new();
     uint64_t begun_us = store->world.now_us(store->world.context);
-    bool ok = run_waves(store, batch, arena, err) && intent_forget(store, err);
+    bool ok = batch->alone ? bulk_commit(store, batch, err)
+                           : run_waves(store, batch, arena, err) && intent_forget(store, err);
     if (batch->count > 0) {
         uint64_t took_us = store->world.now_us(store->world.context) - begun_us;
         ddb_page_size_written(&store->page_size, took_us);

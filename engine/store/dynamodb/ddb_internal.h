@@ -26,7 +26,6 @@
 
 struct ddb_lease;
 struct ddb_undo;
-struct ddb_load;
 struct ddb_segments;
 struct undo_index;
 
@@ -59,7 +58,6 @@ struct ddb_store {
     struct composer composer;
     struct ddb_lease *lease; /* NULL: not held */
     struct ddb_undo *undo;   /* NULL: nothing was logged yet */
-    struct ddb_load *load;   /* NULL: nothing is loaded */
     struct ddb_segments *segments;
     struct ddb_page_size page_size;
     struct portions targets; /* of what stands where a commit puts items */
@@ -246,13 +244,10 @@ MUST_CHECK bool undo_correct(struct ddb_store *store, struct str records, struct
 struct control undo_listing(struct ddb_store *store, struct arena *arena);
 void undo_close(struct ddb_store *store);
 
-/* --- ddb_bulk.c: many puts or deletes without conditions --- */
+/* --- ddb_bulk.c: many puts without conditions --- */
 
-/* Puts the items, or deletes what stands under the keys of `items`; returns when all are done. */
-MUST_CHECK bool bulk_put(struct ddb_store *store, const struct value *items, size_t count,
-                         struct error *err);
-MUST_CHECK bool bulk_delete(struct ddb_store *store, const struct value *items, size_t count,
-                            struct error *err);
+/* Puts the items of a batch that is alone; returns when all are done. */
+MUST_CHECK bool bulk_commit(struct ddb_store *store, struct batch *batch, struct error *err);
 
 /* --- ddb_count.c: items against index entries --- */
 
@@ -302,11 +297,6 @@ bool ddb_members(struct store_reader *base, struct arena *arena, struct run_memb
                  struct error *err);
 bool ddb_control_try(struct store_reader *base, const struct control *controls, size_t count,
                      bool *written, struct error *err);
-bool ddb_load_open(struct store *base, uint64_t pass, struct error *err);
-bool ddb_load_item(struct store *base, const struct key *key, struct value item, struct error *err);
-bool ddb_load_close(struct store *base, struct error *err);
-bool ddb_load_abort(struct store *base, struct error *err);
-void bulk_load_free(struct ddb_load *load);
 bool ddb_set_limits(struct store *base, const struct store_limits *limits, struct error *err);
 void ddb_usage(struct store *base, struct store_usage *out);
 bool ddb_verify(struct store *base, void (*finding)(void *context, const char *text), void *context,

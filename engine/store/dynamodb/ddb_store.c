@@ -47,7 +47,6 @@ static void say(void *context, const char *sentence)
 static void ddb_close(struct store *base)
 {
     struct ddb_store *store = ddb_of(base);
-    bulk_load_free(store->load);
     ddb_lease_release(base);
     ddb_client_close(store->client);
     ddb_account_close(store->account);
@@ -147,10 +146,6 @@ static const struct store_ops ops = {
     .self = ddb_self,
     .members = ddb_members,
     .order_key = ddb_order_key,
-    .load_open = ddb_load_open,
-    .load_item = ddb_load_item,
-    .load_close = ddb_load_close,
-    .load_abort = ddb_load_abort,
     .set_limits = ddb_set_limits,
     .usage = ddb_usage,
     .verify = ddb_verify,
