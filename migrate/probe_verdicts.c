@@ -223,7 +223,7 @@ static bool read_digest(const cJSON *object, const char *name, struct arena *are
 {
     struct str hex;
     return ledger_json_text(object, name, arena, &hex, err) &&
-           ((hex.len == 2 * PROBE_DIGEST_BYTES && read_hex(hex, out)) ||
+           ((hex.len == (size_t)2 * PROBE_DIGEST_BYTES && read_hex(hex, out)) ||
             error_set(err, ERROR_DAMAGED, "a verdict is not one"));
 }
 
