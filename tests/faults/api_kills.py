@@ -62,9 +62,9 @@ class Killer:
         self.settling = False  # the pass is at its end: who is killed now looks once more whether there is anything to do
 
     def before(self, operation, body):
-        if operation == "Scan":
+        if operation == "Scan" and b'"Segment"' in body:  # else it looks for names
             page = json.loads(body)
-            self.pages.add((page.get("Segment", 0), json.dumps(page.get("ExclusiveStartKey"))))
+            self.pages.add((page["Segment"], json.dumps(page.get("ExclusiveStartKey"))))
         if operation not in ddb_servers.WRITES or b'"lease"' in body:
             return None
         if operation == "DeleteItem" and b"record/checkpoint/" in body:

@@ -77,7 +77,7 @@ class Process:
             self.ranges[json.dumps(json.loads(body)["ExpressionAttributeValues"][":2"])] += 1
         if operation == "PutItem" and b"record/checkpoint/" in body and checkpoint_of(body)["until"]:
             self.divided.set()
-        if operation == "Scan":
+        if operation == "Scan" and b'"Segment"' in body:  # else it looks for names
             page = json.loads(body)
             with self.lock:
                 self.pages.setdefault(page["Segment"], []).append(json.dumps(page.get("ExclusiveStartKey")))

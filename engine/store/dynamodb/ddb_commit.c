@@ -212,9 +212,6 @@ static bool is_any_move(const struct wave *wave)
 static bool find_transactions(const struct wave *wave, struct error *err)
 {
     struct ddb_store *store = wave->store;
-    if (store->transactions != TRANSACTIONS_UNKNOWN || !is_any_move(wave)) {
-        return true;
-    }
     struct ddb_asking asking = ddb_asking_of(store, wave->arena);
     struct ddb_request request = {.operation = "TransactWriteItems",
                                   .body = STR("{\"TransactItems\":[]}")};
@@ -229,9 +226,47 @@ static bool find_transactions(const struct wave *wave, struct error *err)
     return true;
 }
 
+/* A condition that an item is unchanged names attributes: those of some items, whatever the pass
+ * wants of them, are known before the first is moved. */
+static bool learn_names(const struct wave *wave, struct error *err)
+{
+    struct ddb_store *store = wave->store;
+    struct ddb_asking asking = ddb_asking_of(store, wave->arena);
+    struct composer composer = {.name_count = 0};
+    const struct json *reply = NULL;
+    compose_begin(&composer, store->target.table);
+    compose_raw(&composer, "Limit", STR("100"));
+    struct ddb_request request = {.operation = "Scan", .body = compose_end(&composer, wave->arena)};
+    composer_free(&composer);
+    if (!answer_calls(&asking, &request, 1, err) ||
+        !answer_expect(store, &request, wave->arena, &reply, err)) {
+        return false;
+    }
+    const struct json *items = answer_list(reply, "Items");
+    for (size_t i = 0; i < items->count; i++) {
+        struct value item;
+        bool is_ours = false;
+        if (!answer_element(&items->items[i], wave->arena, &item, err) ||
+            !reserved_look(store, item, &is_ours, err)) {
+            return false;
+        }
+        compose_know(&store->composer, is_ours ? (struct value){NULL, 0} : item);
+    }
+    return true;
+}
+
+static bool prepare_moves(const struct wave *wave, struct error *err)
+{
+    if (wave->store->transactions != TRANSACTIONS_UNKNOWN || !is_any_move(wave)) {
+        return true;
+    }
+    return find_transactions(wave, err) &&
+           (wave->store->transactions == TRANSACTIONS_LACKING || learn_names(wave, err));
+}
+
 static bool run_wave(struct wave *wave, struct error *err)
 {
-    if (!find_transactions(wave, err)) {
+    if (!prepare_moves(wave, err)) {
         return false;
     }
     wave->flights = arena_alloc(wave->arena, (wave->count + 1) * sizeof *wave->flights);
