@@ -165,16 +165,6 @@ static bool commit(const struct committer *committer, struct page_batch *batch, 
     return options->read_only || store_commit(options->store, &writes, err);
 }
 
-static bool has_applied(const struct page_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->effects[i].outcome != OUTCOME_APPLIED) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Takes what did not apply out of the count, and meets stale items again: `again` gets the rest of
  * the page. The flush lets the committer's reader see what it has written itself. */
 static bool correct(struct committer *committer, const struct page_batch *batch,
@@ -237,7 +227,7 @@ static bool commit_page(struct committer *committer, struct page_batch *batch, s
     if (!commit(committer, batch, err)) {
         return false;
     }
-    for (unsigned tries = 0; !has_applied(batch); tries++) {
+    for (unsigned tries = 0; !effects_have_applied(batch->effects, batch->count); tries++) {
         if (tries == TRIES_MAX) {
             give_up(batch);
         } else {

@@ -2,6 +2,16 @@
 
 #include <assert.h>
 
+bool effects_have_applied(const struct effect *effects, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].outcome != OUTCOME_APPLIED) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void store_close(struct store *store)
 {
     if (store != NULL) {

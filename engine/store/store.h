@@ -198,6 +198,9 @@ struct effect {
     const char *refusal;  /* out: CONFLICT and REJECTED, owned by the batch's arena */
 };
 
+/* Whether every effect has outcome APPLIED. */
+bool effects_have_applied(const struct effect *effects, size_t count);
+
 /* A control record: ledger, checkpoints, verdicts. Never seen by scans, queries and counts. */
 struct control {
     struct str name;

@@ -6,10 +6,8 @@ after the server has heard of it; then a writer, who tries the old key first, ch
 import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
@@ -17,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_table import ApiTable  # noqa: E402
 
 KEYS = {"old": {"PK": {"S": "C#1"}, "SK": {"S": "ITEM"}}, "new": {"PK": {"S": "N#1"}, "SK": {"S": "ITEM"}}}
 ITEM = {**KEYS["old"], "Name": {"S": "first"}, "Tags": {"SS": ["b", "a"]}}
@@ -30,21 +29,7 @@ PLANS = {
 FIRST = 4  # before these writes a run only begins its own records
 
 
-class Scene(unittest.TestCase):
-    kind = "dynalite"
-
-    @classmethod
-    def setUpClass(cls):
-        os.environ.update(ddb_servers.ENVIRONMENT)
-        cls.server = ddb_servers.Server(cls.kind)
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
-        cls.number = 0
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="refold-intents-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
+class Scene(ApiTable, unittest.TestCase):
     def begin(self, steps, *others):
         """A table of its own with the item in it, and others."""
         type(self).number += 1
@@ -59,7 +44,7 @@ class Scene(unittest.TestCase):
 
     def words(self, *more, command="apply", port=None):
         one = ["--segments", "1", "--workers", "1"] if command == "apply" else []
-        return [command, self.server.table(self.name, port), "--plans", self.plans, "--state", os.path.join(self.folder, "state"),
+        return [command, self.server.table(self.name, port), "--plans", self.plans, "--state", self.state,
                 *one, *more]
 
     def kill_at(self, number, command="apply"):

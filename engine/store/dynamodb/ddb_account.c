@@ -149,7 +149,7 @@ static void take_key(struct ddb_account *account, const struct ddb_credentials *
     account->key_arena = arena;
 }
 
-static int64_t server_s(const struct ddb_account *account)
+static int64_t server_now_s(const struct ddb_account *account)
 {
     return account->world.wall_s(account->world.context) + account->skew_s;
 }
@@ -159,7 +159,7 @@ static bool read_key(struct ddb_account *account, struct error *err)
 {
     struct arena *arena = arena_new();
     struct ddb_credentials found = {0};
-    account->renewed_s = server_s(account);
+    account->renewed_s = server_now_s(account);
     if (!find_key(account, account->renewed_s, arena, &found, err)) {
         arena_free(arena);
         return false;
@@ -174,7 +174,7 @@ static void renew_early(struct ddb_account *account)
     struct error ignored = {0};
     struct arena *arena = arena_new();
     struct ddb_credentials found = {0};
-    int64_t now_s = account->renewed_s = server_s(account);
+    int64_t now_s = account->renewed_s = server_now_s(account);
     (void)pthread_mutex_unlock(&account->lock);
     bool ok = find_key(account, now_s, arena, &found, &ignored);
     (void)pthread_mutex_lock(&account->lock);
@@ -344,8 +344,8 @@ bool ddb_account_key(struct ddb_account *account, bool urgent, struct ddb_key *k
                      struct error *err)
 {
     (void)pthread_mutex_lock(&account->lock);
-    bool ok = keep_fresh(account, server_s(account), urgent, err);
-    *now_s = server_s(account);
+    bool ok = keep_fresh(account, server_now_s(account), urgent, err);
+    *now_s = server_now_s(account);
     if (ok) {
         copy_key(account, key, *now_s);
     }

@@ -250,7 +250,9 @@ static bool learn_names(const struct wave *wave, struct error *err)
             !reserved_look(store, item, &is_ours, err)) {
             return false;
         }
-        compose_know(&store->composer, is_ours ? (struct value){NULL, 0} : item);
+        if (!is_ours) {
+            compose_know(&store->composer, item);
+        }
     }
     return true;
 }
@@ -304,16 +306,6 @@ static bool run_waves(struct ddb_store *store, struct batch *batch, struct arena
     return ok;
 }
 
-static bool have_applied(const struct effect *effects, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (effects[i].outcome != OUTCOME_APPLIED) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Controls follow the writes that they cover, and count on all of them: while one has not applied,
  * the caller is yet to meet its item again, or to say what became of it, and gives them again. */
 bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
@@ -332,5 +324,6 @@ bool ddb_commit(struct store *base, struct batch *batch, struct error *err)
         ddb_page_size_written(&store->page_size, took_us);
     }
     arena_free(arena);
-    return ok && (!have_applied(batch->effects, batch->count) || control_commit(store, batch, err));
+    return ok && (!effects_have_applied(batch->effects, batch->count) ||
+                  control_commit(store, batch, err));
 }
