@@ -1,13 +1,13 @@
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/dry_run.h"
-#include "migrate/plan_folder.h"
-#include "migrate/report.h"
-#include "migrate/runner.h"
-#include "migrate/runner_compile.h"
-#include "migrate/runner_member.h"
-#include "migrate/runner_report.h"
-#include "migrate/runner_session.h"
-#include "migrate/sweep.h"
+#include "migrate/run/dry_run.h"
+#include "migrate/run/plan_folder.h"
+#include "migrate/run/runner.h"
+#include "migrate/run/runner_compile.h"
+#include "migrate/run/runner_member.h"
+#include "migrate/run/runner_report.h"
+#include "migrate/run/runner_session.h"
+#include "migrate/run/sweep.h"
 
 #include <inttypes.h>
 #include <stdio.h>

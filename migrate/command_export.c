@@ -1,9 +1,9 @@
 #include "engine/base/buffer.h"
 #include "engine/item/item_json.h"
 #include "engine/store/store.h"
+#include "migrate/cli/output_file.h"
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/output_file.h"
-#include "migrate/report.h"
 #include "migrate/table_session.h"
 #include "migrate/table_walk.h"
 

@@ -1,7 +1,7 @@
-#include "migrate/arguments.h"
+#include "migrate/cli/arguments.h"
+#include "migrate/cli/target.h"
 #include "migrate/commands.h"
 #include "migrate/man_page.h"
-#include "migrate/target.h"
 
 #include <stdio.h>
 #include <string.h>

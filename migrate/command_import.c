@@ -1,13 +1,13 @@
 #include "engine/store/store.h"
+#include "migrate/cli/control_file.h"
 #include "migrate/commands.h"
-#include "migrate/control_file.h"
-#include "migrate/import_leftovers.h"
-#include "migrate/import_options.h"
-#include "migrate/import_own.h"
-#include "migrate/import_report.h"
-#include "migrate/import_state.h"
-#include "migrate/import_table.h"
-#include "migrate/ledger.h"
+#include "migrate/import/import_leftovers.h"
+#include "migrate/import/import_options.h"
+#include "migrate/import/import_own.h"
+#include "migrate/import/import_report.h"
+#include "migrate/import/import_table.h"
+#include "migrate/ledger/import_state.h"
+#include "migrate/ledger/ledger.h"
 
 #include <inttypes.h>
 #include <string.h>

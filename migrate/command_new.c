@@ -1,7 +1,7 @@
 #include "engine/base/utf8.h"
+#include "migrate/cli/files.h"
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/files.h"
-#include "migrate/report.h"
 #include "plans/plan.h"
 
 #include <cjson/cJSON.h>

@@ -2,11 +2,11 @@
 #include "engine/expr/expr.h"
 #include "engine/item/number.h"
 #include "engine/store/store.h"
+#include "migrate/cli/item_printer.h"
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/item_printer.h"
 #include "migrate/key_condition.h"
 #include "migrate/query_merge.h"
-#include "migrate/report.h"
 #include "migrate/table_session.h"
 
 #include <cjson/cJSON.h>

@@ -1,9 +1,9 @@
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/plan_folder.h"
-#include "migrate/report.h"
-#include "migrate/rollback.h"
-#include "migrate/runner_report.h"
-#include "migrate/runner_session.h"
+#include "migrate/run/plan_folder.h"
+#include "migrate/run/rollback.h"
+#include "migrate/run/runner_report.h"
+#include "migrate/run/runner_session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #include "engine/store/store.h"
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/import_state.h"
-#include "migrate/import_verify.h"
+#include "migrate/import/import_verify.h"
 #include "migrate/key_only.h"
-#include "migrate/ledger.h"
-#include "migrate/ledger_json.h"
-#include "migrate/report.h"
+#include "migrate/ledger/import_state.h"
+#include "migrate/ledger/ledger.h"
+#include "migrate/ledger/ledger_json.h"
 #include "migrate/table_session.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,5 @@
+#include "migrate/cli/report.h"
 #include "migrate/commands.h"
-#include "migrate/report.h"
 
 #include <cjson/cJSON.h>
 

@@ -2,7 +2,7 @@
 #ifndef MIGRATE_COMMANDS_H
 #define MIGRATE_COMMANDS_H
 
-#include "migrate/command.h"
+#include "migrate/cli/command.h"
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
-#include "migrate/arguments.h"
-#include "migrate/command.h"
+#include "migrate/cli/arguments.h"
+#include "migrate/cli/command.h"
+#include "migrate/cli/crash.h"
+#include "migrate/cli/secret.h"
+#include "migrate/cli/stop.h"
 #include "migrate/commands.h"
-#include "migrate/crash.h"
-#include "migrate/secret.h"
-#include "migrate/stop.h"
 
 #include <errno.h>
 #include <stdatomic.h>

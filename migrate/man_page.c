@@ -1,6 +1,6 @@
 #include "migrate/man_page.h"
 
-#include "migrate/arguments.h"
+#include "migrate/cli/arguments.h"
 
 #include <string.h>
 

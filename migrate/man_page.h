@@ -2,7 +2,7 @@
 #ifndef MIGRATE_MAN_PAGE_H
 #define MIGRATE_MAN_PAGE_H
 
-#include "migrate/command.h"
+#include "migrate/cli/command.h"
 
 #include <stddef.h>
 #include <stdio.h>

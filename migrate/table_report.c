@@ -1,8 +1,8 @@
 #include "migrate/table_report.h"
 
 #include "engine/base/buffer.h"
-#include "migrate/ledger_json.h"
-#include "migrate/report.h"
+#include "migrate/cli/report.h"
+#include "migrate/ledger/ledger_json.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define MIGRATE_TABLE_REPORT_H
 
 #include "engine/store/store.h"
-#include "migrate/command.h"
+#include "migrate/cli/command.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,8 +1,8 @@
 #include "migrate/table_session.h"
 
-#include "migrate/import_state.h"
-#include "migrate/report.h"
-#include "migrate/target.h"
+#include "migrate/cli/report.h"
+#include "migrate/cli/target.h"
+#include "migrate/ledger/import_state.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "engine/store/store.h"
-#include "migrate/command.h"
+#include "migrate/cli/command.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "migrate/table_walk.h"
 
 #include "engine/base/buffer.h"
-#include "migrate/report.h"
+#include "migrate/cli/report.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

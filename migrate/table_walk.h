@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/store/store.h"
-#include "migrate/command.h"
+#include "migrate/cli/command.h"
 
 #include <stdbool.h>
 

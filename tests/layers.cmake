@@ -1,9 +1,11 @@
-# Fails on an #include that points up the layers, and on a cycle of modules (x.c with x.h).
-# A folder may include itself and any folder to its left; the longest name that fits a path is its
-# folder, so a folder stands before those within it.
+# Fails on an #include that points up the layers or at another folder's *_internal.h, and on a cycle of
+# modules (x.c with x.h).
+# A folder may include itself and any folder to its left. The longest name that fits a path is its
+# folder.
 cmake_policy(SET CMP0057 NEW)
 set(LAYERS engine/base engine/item engine/expr engine/sort engine/undo engine/store
-  engine/store/lmdb engine/store/dynamodb engine/scan plans importers importers/postgres importers/jsonl migrate)
+  engine/store/lmdb engine/store/dynamodb/client engine/store/dynamodb engine/scan plans
+  importers importers/postgres importers/jsonl migrate/cli migrate/ledger migrate/run migrate/import migrate)
 
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/engine/*.[ch] ${ROOT}/plans/*.[ch]
   ${ROOT}/importers/*.[ch] ${ROOT}/migrate/*.[ch])
@@ -11,11 +13,14 @@ file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/engine/*.[ch] ${ROOT}/plans/*.[
 function(layer_of path out)
   set(index -1)
   set(found -1)
+  set(longest 0)
   foreach(layer IN LISTS LAYERS)
     math(EXPR index "${index} + 1")
     string(FIND "${path}" "${layer}/" at)
-    if(at EQUAL 0)
+    string(LENGTH "${layer}" length)
+    if(at EQUAL 0 AND length GREATER longest)
       set(found ${index})
+      set(longest ${length})
     endif()
   endforeach()
   set(${out} ${found} PARENT_SCOPE)
@@ -32,6 +37,11 @@ foreach(file IN LISTS files)
     layer_of(${header} to)
     if(to GREATER from OR to EQUAL -1)
       message(SEND_ERROR "${file} includes ${header}: that is up the layers")
+    endif()
+    get_filename_component(home ${file} DIRECTORY)
+    get_filename_component(folder ${header} DIRECTORY)
+    if(header MATCHES "_internal[.]h$" AND NOT folder STREQUAL home)
+      message(SEND_ERROR "${file} includes ${header}: that is ${folder}'s own")
     endif()
     string(REGEX REPLACE "[.][ch]$" "" user "${file}")
     string(REGEX REPLACE "[.][ch]$" "" used "${header}")

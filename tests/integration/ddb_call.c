@@ -8,7 +8,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
 #include "engine/base/json.h"
-#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/client/ddb_client.h"
 
 #include <inttypes.h>
 #include <pthread.h>

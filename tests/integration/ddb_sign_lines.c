@@ -3,7 +3,7 @@
  * compares them with botocore's. */
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
-#include "engine/store/dynamodb/ddb_sign_internal.h"
+#include "engine/store/dynamodb/client/ddb_sign_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/item/value.h"
-#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/client/ddb_client.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/item/key.h"
 #include "engine/item/value.h"
-#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/client/ddb_client.h"
 #include "engine/store/store.h"
 
 #include <stdbool.h>

@@ -1,4 +1,3 @@
-#include "engine/store/dynamodb/ddb_account_internal.h"
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
@@ -152,7 +151,7 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
     if (responses->count != sending->count) {
         return error_set(err, ERROR_STORE, "the server's reply: not one response a statement");
     }
-    double throttled = 0;
+    size_t throttled = 0;
     for (size_t i = 0; i < sending->count; i++) {
         struct str code = statement_error(&responses->items[i]);
         throttled += is_throttled(code);
@@ -161,7 +160,7 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
         }
     }
     if (throttled > 0) {
-        ddb_account_throttled(run->store->account, DDB_WRITE, throttled);
+        ddb_parts_throttled(run->store->client, "BatchExecuteStatement", throttled);
     }
     return true;
 }

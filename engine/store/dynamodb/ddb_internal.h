@@ -9,7 +9,7 @@
 #include "engine/base/str.h"
 #include "engine/item/key.h"
 #include "engine/item/value.h"
-#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/client/ddb_client.h"
 #include "engine/store/dynamodb/ddb_compose_internal.h"
 #include "engine/store/dynamodb/ddb_page_size_internal.h"
 #include "engine/store/dynamodb/ddb_statement_internal.h"

@@ -5,7 +5,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
-#include "engine/store/dynamodb/ddb_client.h"
+#include "engine/store/dynamodb/client/ddb_client.h"
 #include "engine/store/store.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
+#include "migrate/cli/files.h"
 #include "migrate/commands.h"
-#include "migrate/files.h"
 #include "migrate/man_page.h"
 #include "tests/support/suite.h"
 
