@@ -13,10 +13,10 @@ static const struct kind {
     bool (*open)(const char *place, const struct store_options *options, struct store **out,
                  struct error *err);
     bool (*exists)(const char *place, bool *out, struct error *err);
-    bool is_file;
+    void (*remove)(const char *place); /* NULL: it is no file */
 } kinds[] = {
-    {"dynamodb:", NULL, ddb_store_open, ddb_store_exists, false},
-    {"file:", ".refold", lmdb_store_open, lmdb_store_exists, true},
+    {"dynamodb:", NULL, ddb_store_open, ddb_store_exists, NULL},
+    {"file:", ".refold", lmdb_store_open, lmdb_store_exists, lmdb_store_remove},
 };
 
 /* The kind of a target and its place; NULL where it is none. */
@@ -64,7 +64,16 @@ bool target_is_file(const char *target)
 {
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
-    return kind != NULL && kind->is_file;
+    return kind != NULL && kind->remove != NULL;
+}
+
+void target_remove_file(const char *target)
+{
+    const char *place = NULL;
+    const struct kind *kind = target_kind(target, &place);
+    if (kind != NULL && kind->remove != NULL) {
+        kind->remove(place);
+    }
 }
 
 bool target_exists(const char *target, bool *out, struct error *err)

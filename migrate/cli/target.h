@@ -23,4 +23,7 @@ MUST_CHECK bool target_exists(const char *target, bool *out, struct error *err);
 /* True where the table is a file of this host. */
 bool target_is_file(const char *target);
 
+/* Deletes a table's files, while the caller holds its lease; a table on a server stays. */
+void target_remove_file(const char *target);
+
 #endif

@@ -5,7 +5,6 @@
 #include "migrate/ledger/ledger.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* The keys that the command line gives; without a sort key if only --partition is there. */
 static bool keys_of_options(const struct import_wish *wish, struct key_schema *out,
@@ -91,26 +90,6 @@ static bool check_standing(const struct table_desc *desc, const struct import_wi
     return true;
 }
 
-/* The path of an embedded table's file. */
-static const char *file_of(const struct invocation *invocation)
-{
-    static const char scheme[] = "file:";
-    const char *target = invocation->table;
-    return strncmp(target, scheme, sizeof scheme - 1) == 0 ? target + sizeof scheme - 1 : target;
-}
-
-static void remove_files(const struct invocation *invocation)
-{
-    if (!target_is_file(invocation->table)) {
-        return;
-    }
-    static const char *const suffixes[] = {"", "-lock", "-run"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        struct str path = arena_format(invocation->arena, "%s%s", file_of(invocation), suffixes[i]);
-        (void)unlink(path.ptr);
-    }
-}
-
 static void close_handles(struct import_table *table)
 {
     if (table->reader != NULL) {
@@ -174,10 +153,10 @@ static void drop_unfinished(const struct invocation *invocation, bool writes,
 {
     bool is_file = target_is_file(invocation->table);
     if (is_file && table->last.loading && table->last.created) {
-        close_handles(table);
         if (writes) {
-            remove_files(invocation);
+            target_remove_file(invocation->table);
         }
+        close_handles(table);
         *table = (struct import_table){.is_empty = true};
     }
 }
@@ -245,8 +224,8 @@ bool import_table_make(struct invocation *invocation, struct import_table *table
 void import_table_close(struct invocation *invocation, struct import_table *table, bool undo)
 {
     bool made = table->store != NULL && !table->exists;
-    close_handles(table);
     if (undo && made) {
-        remove_files(invocation);
+        target_remove_file(invocation->table);
     }
+    close_handles(table);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ enum {
     PAGE_MIN_BYTES = 512,
     PAGE_MAX_BYTES = 65536,
     TREE_DEPTH_MAX = 32,
+    LINKS_MAX = 40, /* as Linux has it */
     READ_ATTEMPTS = 5
 };
 
@@ -139,6 +142,22 @@ static bool inspect_pages(int fd, const char *path, enum file_state *out, bool *
              newest.transaction != meta.transaction);
     *out = meta.trees[1].root == NO_PAGE ? FILE_UNFINISHED : FILE_TABLE;
     return ok;
+}
+
+const char *file_follow(const char *path, struct arena *arena)
+{
+    const char *at = arena_copy(arena, (struct str){path, strlen(path)}).ptr;
+    char target[PATH_MAX];
+    for (int links = 0; links < LINKS_MAX; links++) {
+        ssize_t len = readlink(at, target, sizeof target);
+        if (len < 0 || len == sizeof target) {
+            return at;
+        }
+        const char *slash = target[0] == '/' ? NULL : strrchr(at, '/');
+        int folder_len = slash == NULL ? 0 : (int)(slash - at) + 1;
+        at = arena_format(arena, "%.*s%.*s", folder_len, at, (int)len, target).ptr;
+    }
+    return at; /* a circle: opening it says so */
 }
 
 bool file_inspect(const char *path, enum file_state *out, bool *whole, struct error *err)

@@ -133,6 +133,10 @@ enum file_state {
     FILE_TABLE
 };
 
+/* The path behind symbolic links, whether a file is there or not: what stands beside a file (locks,
+ * lease) is to be one, whatever name the file is called by. The arena owns it. */
+const char *file_follow(const char *path, struct arena *arena);
+
 /* Looks at a file before LMDB, which trusts what it maps; at all its pages where it is small, which
  * *whole then says. */
 MUST_CHECK bool file_inspect(const char *path, enum file_state *out, bool *whole,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OWNER_MAX_BYTES = 256, LEASE_FILE_MODE = 0644 };
@@ -54,15 +55,24 @@ static bool lock(int fd, const char *path, struct error *err)
     return false;
 }
 
-bool lmdb_lease_take(struct store *base, const char *owner, struct error *err)
+/* Whether that is still the file of the name: who takes a table away takes its lease's file along.
+ */
+static bool is_named(int fd, const char *path)
 {
-    struct lmdb_store *store = lmdb_of(base);
-    if (store->mode == STORE_READ) {
-        return error_set(err, ERROR_STORE, "%s is open for reading only", store->path);
-    }
-    int fd = store->lease_fd;
-    if (fd < 0) {
-        const char *path = lease_path(store->path, store->arena);
+    struct stat held;
+    struct stat named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+static bool take_file(struct lmdb_store *store, struct error *err)
+{
+    const char *path = lease_path(store->path, store->arena);
+    int fd = -1;
+    do {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LEASE_FILE_MODE);
         if (fd < 0) {
             return not_opened(path, store->path, err);
@@ -71,11 +81,45 @@ bool lmdb_lease_take(struct store *base, const char *owner, struct error *err)
             (void)close(fd);
             return false;
         }
-        store->lease_fd = fd;
+    } while (!is_named(fd, path));
+    store->lease_fd = fd;
+    return true;
+}
+
+/* Between opening the table and getting the lease another run may have changed indexes, or an
+ * import have made the file anew. */
+static bool look_again(struct lmdb_store *store, struct error *err)
+{
+    int fd = -1;
+    if (store->env == NULL) {
+        return true;
     }
-    if (!write_owner(fd, owner)) {
+    (void)mdb_env_get_fd(store->env, &fd);
+    if (!is_named(fd, store->path)) {
+        return error_set(err, ERROR_BUSY,
+                         "%s was made anew by another process in this very moment\n"
+                         "hint: give the command again",
+                         store->path);
+    }
+    return schema_load(store, &store->schema, err);
+}
+
+bool lmdb_lease_take(struct store *base, const char *owner, struct error *err)
+{
+    struct lmdb_store *store = lmdb_of(base);
+    if (store->mode == STORE_READ) {
+        return error_set(err, ERROR_STORE, "%s is open for reading only", store->path);
+    }
+    if (store->lease_fd < 0 && !take_file(store, err)) {
+        return false;
+    }
+    if (!write_owner(store->lease_fd, owner)) {
         error_set(err, errno == ENOSPC ? ERROR_FULL : ERROR_STORE, "%s-run cannot be written: %s",
                   store->path, strerror(errno));
+        lmdb_lease_release(base);
+        return false;
+    }
+    if (!look_again(store, err)) {
         lmdb_lease_release(base);
         return false;
     }

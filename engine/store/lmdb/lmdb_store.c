@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Readers: two slots for each reader thread of each process. */
@@ -73,6 +74,20 @@ static bool can_lock(const struct lmdb_store *store)
            (errno == ENOENT && can_write(parent_folder(store)));
 }
 
+/* A second name of the file would have a lock file and a lease of its own. */
+static bool check_names(const struct lmdb_store *store, struct error *err)
+{
+    struct stat stat_of;
+    if (store->mode == STORE_READ || stat(store->path, &stat_of) != 0 || stat_of.st_nlink == 1) {
+        return true;
+    }
+    return error_set(err, ERROR_STORE,
+                     "%s has other names too (hard links), under which others could write it "
+                     "unseen\n"
+                     "hint: write a copy of it",
+                     store->path);
+}
+
 /* Without a lock file no run can know of this reader, and would overwrite what it reads. */
 static bool open_unlocked(struct lmdb_store *store, struct error *err)
 {
@@ -104,6 +119,9 @@ static bool open_existing(struct lmdb_store *store, struct error *err)
                          "%s holds nothing: its creation was interrupted\n"
                          "hint: give the command again that was to make it",
                          store->path);
+    }
+    if (!check_names(store, err)) {
+        return false;
     }
     if (store->mode == STORE_READ && !can_lock(store)) {
         return open_unlocked(store, err);
@@ -213,7 +231,7 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     struct lmdb_store *store = heap_alloc(sizeof *store);
     store->base.ops = &ops;
     store->arena = arena_new();
-    store->path = copy_text(store->arena, path);
+    store->path = file_follow(path, store->arena);
     store->base.run_files = beside(store, "-");
     store->temp_dir = choose_temp_dir(store, options->temp_dir);
     store->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory_bytes;
@@ -232,6 +250,17 @@ bool lmdb_store_open(const char *path, const struct store_options *options, stru
     }
     *out = &store->base;
     return true;
+}
+
+void lmdb_store_remove(const char *path)
+{
+    static const char *const ends[] = {"", "-lock", "-run"};
+    struct arena *arena = arena_new();
+    const char *file = file_follow(path, arena);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        (void)unlink(arena_format(arena, "%s%s", file, ends[i]).ptr);
+    }
+    arena_free(arena);
 }
 
 bool lmdb_store_exists(const char *path, bool *out, struct error *err)
