@@ -3,6 +3,7 @@
 #include "engine/store/store.h"
 #include "migrate/cli/output_file.h"
 #include "migrate/cli/report.h"
+#include "migrate/cli/target.h"
 #include "migrate/commands.h"
 #include "migrate/table_session.h"
 #include "migrate/table_walk.h"
@@ -95,7 +96,8 @@ static bool run(struct invocation *invocation, struct error *err)
     if (invocation_text(invocation, "to") == NULL) {
         return error_set(err, ERROR_USAGE, "--to FILE.jsonl is missing\nhint: --to - prints");
     }
-    return table_session_read(invocation, export_table, err);
+    return target_spare(invocation->table, invocation_text(invocation, "to"), err) &&
+           table_session_read(invocation, export_table, err);
 }
 
 const struct command command_export = {

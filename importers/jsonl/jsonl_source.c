@@ -20,6 +20,7 @@ struct jsonl_source {
     const char *path;
     int fd;
     uint64_t size;
+    struct timespec changed;
     atomic_size_t next_part;
 };
 
@@ -235,6 +236,19 @@ static bool read_part(struct jsonl_reader *reader, const struct source_sink *sin
     return ok;
 }
 
+/* Who writes the file meanwhile may have cut off, or not yet written, what was to be read. */
+static bool check_unchanged(const struct jsonl_source *source, struct error *err)
+{
+    struct stat now;
+    bool same = fstat(source->fd, &now) == 0 && (uint64_t)now.st_size == source->size &&
+                now.st_mtim.tv_sec == source->changed.tv_sec &&
+                now.st_mtim.tv_nsec == source->changed.tv_nsec;
+    return same || error_set(err, ERROR_INPUT,
+                             "%s was written to while it was read\n"
+                             "hint: import it again once it is complete",
+                             source->path);
+}
+
 static bool read_all(struct source_reader *reader, const struct source_sink *sink,
                      struct error *err)
 {
@@ -249,7 +263,7 @@ static bool read_all(struct source_reader *reader, const struct source_sink *sin
         ok = read_part(jsonl, sink, from, from + PART_BYTES, err);
     }
     tell(jsonl);
-    return ok;
+    return ok && check_unchanged(source, err);
 }
 
 /* Lines are counted only for those that are named. */
@@ -321,6 +335,7 @@ bool jsonl_source_open(const char *path, struct source **out, struct error *err)
     jsonl->path = path;
     jsonl->fd = fd;
     jsonl->size = (uint64_t)stat.st_size;
+    jsonl->changed = stat.st_mtim;
     jsonl->source = (struct source){
         .ops = &jsonl_ops,
         .name = {path, strlen(path)},

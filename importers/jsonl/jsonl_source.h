@@ -11,7 +11,8 @@
 /* A line over this is refused: no item is as long, however it is escaped. */
 enum { JSONL_LINE_MAX_BYTES = 16 << 20 };
 
-/* Opens the file; rows are named "PATH:LINE". ERROR_USAGE: it cannot be read, or is no file. */
+/* Opens the file; rows are named "PATH:LINE". A reader ends with ERROR_INPUT if somebody has
+ * written to the file meanwhile. ERROR_USAGE: it cannot be read, or is no file. */
 MUST_CHECK bool jsonl_source_open(const char *path, struct source **out, struct error *err);
 
 #endif

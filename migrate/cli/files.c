@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool read_all(FILE *file, size_t limit, struct buffer *content)
 {
@@ -38,6 +39,14 @@ bool file_read(const char *path, size_t limit, struct arena *arena, struct str *
     buffer_free(&content);
     (void)fclose(file);
     return ok;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat left;
+    struct stat right;
+    return a != NULL && b != NULL && stat(a, &left) == 0 && stat(b, &right) == 0 &&
+           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
 static int compare_names(const void *a, const void *b)

@@ -2,6 +2,7 @@
 
 #include "engine/store/dynamodb/ddb_store.h"
 #include "engine/store/lmdb/lmdb_store.h"
+#include "migrate/cli/files.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -65,6 +66,14 @@ bool target_is_file(const char *target)
     const char *place = NULL;
     const struct kind *kind = target_kind(target, &place);
     return kind != NULL && kind->remove != NULL;
+}
+
+bool target_spare(const char *target, const char *path, struct error *err)
+{
+    const char *place = NULL;
+    (void)target_kind(target, &place);
+    return (!target_is_file(path) && !(target_is_file(target) && file_is_same(place, path))) ||
+           error_set(err, ERROR_USAGE, "%s is a table, and would be replaced", path);
 }
 
 void target_remove_file(const char *target)

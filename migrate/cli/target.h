@@ -23,6 +23,10 @@ MUST_CHECK bool target_exists(const char *target, bool *out, struct error *err);
 /* True where the table is a file of this host. */
 bool target_is_file(const char *target);
 
+/* A file that a command is to write may be no table: neither by its name, nor this one.
+ * ERROR_USAGE. */
+MUST_CHECK bool target_spare(const char *target, const char *path, struct error *err);
+
 /* Deletes a table's files, while the caller holds its lease; a table on a server stays. */
 void target_remove_file(const char *target);
 

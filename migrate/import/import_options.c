@@ -77,6 +77,21 @@ static bool read_source(const struct invocation *invocation, struct import_optio
     return !database || import_map_read(map, invocation->arena, &out->map, err);
 }
 
+/* The file of rejects is emptied before a row is read. */
+static bool check_rejects(const struct invocation *invocation, const struct import_options *options,
+                          struct error *err)
+{
+    const char *path = options->rejects;
+    if (path == NULL) {
+        return true;
+    }
+    if (file_is_same(path, options->from) ||
+        file_is_same(path, invocation_text(invocation, "map"))) {
+        return error_set(err, ERROR_USAGE, "--rejects %s: the import reads that file", path);
+    }
+    return target_spare(invocation->table, path, err) || error_wrap(err, "--rejects");
+}
+
 bool import_options_read(const struct invocation *invocation, struct import_options *out,
                          struct error *err)
 {
@@ -95,7 +110,7 @@ bool import_options_read(const struct invocation *invocation, struct import_opti
         !invocation_number(invocation, "memory", (struct number_range){4, MEMORY_MAX_MB},
                            &memory_mb, err) ||
         !control_limits_read(invocation, &options.limits, err) ||
-        !read_source(invocation, &options, err)) {
+        !read_source(invocation, &options, err) || !check_rejects(invocation, &options, err)) {
         return false;
     }
     options.jobs = (size_t)jobs;

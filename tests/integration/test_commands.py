@@ -209,6 +209,31 @@ class Commands(unittest.TestCase):
 
     # --- pipes and signals
 
+    def test_export_replaces_no_table(self):
+        table = os.path.join(self.folder, "t.refold")
+        shutil.copy(self.table, table)
+        os.symlink(table, self.path("link.jsonl"))
+        os.link(table, self.path("other.jsonl"))
+        before = refold.export(table)
+        for to in (table, self.path("new.refold"), self.path("link.jsonl"), self.path("other.jsonl")):
+            self.assertIn("is a table, and would be replaced", self.run_here("export", table, "--to", to, expect=2)[1])
+        self.assertFalse(os.path.exists(self.path("new.refold")))
+        self.assertEqual(refold.export(table), before)
+
+    def test_rejects_replace_neither_table_nor_source(self):
+        rows = self.write("rows.jsonl", '{"Item":{"PK":{"S":"a"},"SK":{"S":"b"}}}\n')
+        os.symlink(rows, self.path("link.jsonl"))
+        table, other = self.path("t.refold"), self.path("other.refold")
+        shutil.copy(self.table, other)
+        before = refold.export(other)
+        for to, said in ((rows, "reads that file"), (self.path("link.jsonl"), "reads that file"), (table, "is a table"), (other, "is a table")):
+            self.assertIn(said, self.run_here("import", table, "--from", rows, "--rejects", to, expect=2)[1])
+        map_file = self.write("map.json", json.dumps({"entities": [{"from": "t", "key": {"PK": "a", "SK": "b"}}]}))
+        self.assertIn("reads that file", self.run_here("import", table, "--from", "postgresql:///none", "--map", map_file, "--rejects", map_file,
+                                                       expect=2)[1])
+        self.assertTrue(os.path.getsize(rows) and os.path.getsize(map_file))
+        self.assertEqual(refold.export(other), before)
+
     def test_a_closed_pipe_is_a_failure_with_a_message(self):
         for arguments in (["export", self.large, "--to", "-"], ["query", self.table, "PK = 'CUSTOMER#1'"]):
             reader, writer = os.pipe()

@@ -129,6 +129,30 @@ START_TEST(jsonl_source_reads_each_line_of_a_long_file_once)
 }
 END_TEST
 
+static const off_t lengths[] = {0, 12, 100}; /* what becomes of the file's 24 bytes */
+
+START_TEST(jsonl_source_says_that_its_file_was_written_to)
+{
+    char path[] = "/tmp/refold-test-XXXXXX";
+    struct told told = {0};
+    struct error err = {0};
+    atomic_bool stop = false;
+    struct source_sink sink = {take_item, take_reject, &told, &stop};
+    struct source_reader *reader = NULL;
+    write_file(path, STR("{\"Item\":{}}\n{\"Item\":{}}\n"));
+    ck_assert(jsonl_source_open(path, &told.source, &err));
+    ck_assert(source_reader_open(told.source, &reader, &err));
+    ck_assert(truncate(path, lengths[_i]) == 0);
+    ck_assert(!source_read(reader, &sink, &err));
+    ck_assert_int_eq(err.code, ERROR_INPUT);
+    ck_assert_msg(strstr(err.text, "was written to while it was read") != NULL, "%s", err.text);
+    source_reader_close(reader);
+    source_close(told.source);
+    ck_assert(unlink(path) == 0);
+    buffer_free(&told.text);
+}
+END_TEST
+
 START_TEST(jsonl_source_refuses_what_is_no_file)
 {
     struct source *source = NULL;
@@ -145,6 +169,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, jsonl_source_names_its_lines, 0, ROWS(files));
     tcase_add_test(tcase, jsonl_source_reads_each_line_of_a_long_file_once);
+    tcase_add_loop_test(tcase, jsonl_source_says_that_its_file_was_written_to, 0, ROWS(lengths));
     tcase_add_test(tcase, jsonl_source_refuses_what_is_no_file);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
