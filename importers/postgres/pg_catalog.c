@@ -131,7 +131,49 @@ static bool find_columns(struct pg_catalog *catalog, struct pg_relation *out, st
     return !out->is_query || check_columns(out, err);
 }
 
-/* Unique indexes over plain columns, the primary key first. */
+/* Collations that find texts equal which differ, as those that ignore case; PostgreSQL has them
+ * since version 12. */
+#define FINDS_EQUAL " to_jsonb(c) ->> 'collisdeterministic' = 'false'"
+
+static bool find_collations(struct pg_catalog *catalog, struct str oid, struct pg_relation *out,
+                            struct error *err)
+{
+    struct pg_statement statement = {
+        "SELECT a.attname, c.oid FROM pg_catalog.pg_attribute a"
+        " JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation"
+        " WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped AND" FINDS_EQUAL,
+        &oid.ptr, 1};
+    struct pg_rows rows;
+    if (!pg_session_query(catalog->session, &statement, catalog->arena, &rows, err)) {
+        return false;
+    }
+    uint32_t *collations = arena_zero(catalog->arena, (out->column_count + 1) * sizeof *collations);
+    for (size_t i = 0; i < rows.count; i++) {
+        collations[column_index(out, pg_cell(&rows, i, 0))] = (uint32_t)cell_number(&rows, i, 1);
+    }
+    out->collations = collations;
+    return true;
+}
+
+static bool suspect_collations(struct pg_catalog *catalog, struct pg_relation *out,
+                               struct error *err)
+{
+    struct pg_statement statement = {
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_collation c WHERE" FINDS_EQUAL ")", NULL, 0};
+    struct pg_rows rows;
+    if (!pg_session_query(catalog->session, &statement, catalog->arena, &rows, err)) {
+        return false;
+    }
+    uint32_t *collations = arena_zero(catalog->arena, (out->column_count + 1) * sizeof *collations);
+    for (size_t i = 0; i < out->column_count && cell_true(&rows, 0, 0); i++) {
+        collations[i] = out->types[i]->is_collated ? PG_COLLATION_UNKNOWN : 0;
+    }
+    out->collations = collations;
+    return true;
+}
+
+/* Unique indexes over plain columns, the primary key first. One under which more texts differ than
+ * under the column's own collation says nothing. */
 static bool find_uniques(struct pg_catalog *catalog, struct str oid, struct pg_relation *out,
                          struct error *err)
 {
@@ -142,6 +184,11 @@ static bool find_uniques(struct pg_catalog *catalog, struct str oid, struct pg_r
         " JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number"
         " WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL"
         " AND i.indexprs IS NULL AND k.place <= i.indnkeyatts"
+        " AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute o"
+        " JOIN pg_catalog.pg_collation c ON c.oid = o.attcollation"
+        " CROSS JOIN LATERAL unnest(i.indkey::int2[], i.indcollation::oid[]) AS x(number, oid)"
+        " WHERE o.attrelid = i.indrelid AND o.attnum = x.number AND x.oid <> 0"
+        " AND x.oid <> o.attcollation AND" FINDS_EQUAL ")"
         " ORDER BY NOT i.indisprimary, i.indexrelid, k.place",
         &oid.ptr, 1};
     struct pg_rows rows;
@@ -224,7 +271,8 @@ static bool describe_table(struct pg_catalog *catalog, const struct map_from *fr
     out->name = from->as.len > 0 ? from->as : row.name;
     out->sql = sql_name(catalog, row.schema, row.name);
     out->rows_estimate = row.rows_estimate;
-    return find_columns(catalog, out, err) && find_uniques(catalog, row.oid, out, err) &&
+    return find_columns(catalog, out, err) && find_collations(catalog, row.oid, out, err) &&
+           find_uniques(catalog, row.oid, out, err) &&
            (row.kind == 'v' || find_leaves(catalog, row.oid, out, err));
 }
 
@@ -236,7 +284,7 @@ static bool describe_query(struct pg_catalog *catalog, const struct map_from *fr
     out->sql = arena_format(catalog->arena, "(%.*s\n)", STR_ARG(from->query));
     out->is_query = true;
     out->rows_estimate = -1;
-    return find_columns(catalog, out, err);
+    return find_columns(catalog, out, err) && suspect_collations(catalog, out, err);
 }
 
 bool pg_catalog_describe(void *context, const struct map_from *from, struct map_relation *out,

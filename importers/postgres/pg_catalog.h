@@ -23,6 +23,9 @@ struct pg_leaf {
     uint64_t toast_bytes;
 };
 
+/* Of a query's column nobody tells it. */
+enum { PG_COLLATION_UNKNOWN = 1 };
+
 struct pg_unique {
     const size_t *columns; /* indices of pg_relation.columns */
     size_t count;
@@ -38,6 +41,7 @@ struct pg_relation {
     const struct str *columns;
     const struct pg_type *const *types;
     const bool *unlisted;
+    const uint32_t *collations; /* under which texts that differ can be equal; 0: none differ so */
     size_t column_count;
     const struct pg_unique *uniques; /* the primary key first, where there is one */
     size_t unique_count;

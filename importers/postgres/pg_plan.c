@@ -6,26 +6,32 @@ struct planner {
     size_t embeds; /* so far */
 };
 
-static const struct pg_type *column_type(const struct pg_relation *relation, struct str column)
+/* What says which of a column's values are equal. */
+struct equality {
+    const struct pg_type *type; /* NULL: there is no such column */
+    uint32_t collation;
+};
+
+static struct equality column_equality(const struct pg_relation *relation, struct str column)
 {
     for (size_t i = 0; i < relation->column_count; i++) {
         if (str_equal(relation->columns[i], column)) {
-            return relation->types[i];
+            return (struct equality){relation->types[i], relation->collations[i]};
         }
     }
-    return NULL;
+    return (struct equality){NULL, 0};
 }
 
-static const struct pg_type *outer_type(const struct pg_rows_plan *plan,
-                                        const struct pg_column_name *outer)
+static struct equality outer_equality(const struct pg_rows_plan *plan,
+                                      const struct pg_column_name *outer)
 {
     const struct map_bound_rows *bound = plan->bound;
     for (size_t i = 0; i <= bound->rows->join_count; i++) {
         if (str_equal(bound->relations[i].name, outer->relation)) {
-            return column_type(pg_plan_relation(plan, i), outer->column);
+            return column_equality(pg_plan_relation(plan, i), outer->column);
         }
     }
-    return NULL;
+    return (struct equality){NULL, 0};
 }
 
 /* Types whose values PostgreSQL compares across without losing any of them. */
@@ -48,16 +54,22 @@ static size_t family(const struct pg_type *type)
     return 0;
 }
 
+static bool are_alike(struct equality a, struct equality b)
+{
+    return a.type != NULL && b.type != NULL &&
+           (a.type == b.type || (family(a.type) != 0 && family(a.type) == family(b.type))) &&
+           a.collation == b.collation && a.collation != PG_COLLATION_UNKNOWN;
+}
+
 /* True if values of the inner columns that are equal among themselves are equal to the same outer
- * values. citext groups 'a' with 'A', but text = citext compares as text. */
+ * values. citext groups 'a' with 'A', but text = citext compares as text; and a collation that
+ * ignores case, of one column, holds for the comparison. */
 static bool compares_alike(const struct pg_rows_plan *plan, const struct pg_on *on,
                            const struct pg_relation *inner)
 {
     for (size_t i = 0; i < on->count; i++) {
-        const struct pg_type *left = column_type(inner, on->inner[i].column);
-        const struct pg_type *right = outer_type(plan, &on->outer[i]);
-        if (left == NULL || right == NULL ||
-            (left != right && (family(left) == 0 || family(left) != family(right)))) {
+        if (!are_alike(column_equality(inner, on->inner[i].column),
+                       outer_equality(plan, &on->outer[i]))) {
             return false;
         }
     }

@@ -20,8 +20,9 @@ static const char preamble[] =
     "SET client_encoding = 'UTF8'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'iso_8601';"
     "SET TimeZone = 'UTC'; SET extra_float_digits = 3; SET bytea_output = 'hex';"
     "SET lc_monetary = 'C'; SET xmloption = 'content'; SET row_security = off;"
-    "SET standard_conforming_strings = on; SET statement_timeout = 0; SET lock_timeout = 0;"
-    "SET idle_in_transaction_session_timeout = 0; SET application_name = 'refold';"
+    "SET standard_conforming_strings = on; SET quote_all_identifiers = off;"
+    "SET statement_timeout = 0; SET lock_timeout = 0; SET application_name = 'refold';"
+    "SET idle_in_transaction_session_timeout = 0;"
     "SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings"
     " WHERE name = 'transaction_timeout'"; /* since PostgreSQL 17 */
 

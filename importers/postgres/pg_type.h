@@ -24,7 +24,7 @@ struct pg_type {
     bool unlisted;                 /* "*" passes over such columns */
     char delimiter;                /* between elements of an array of it */
     bool is_long;                  /* values of any length */
-    bool is_unchecked;             /* the server did not look whether its text is UTF-8 */
+    bool is_collated;              /* a collation says which of its values are equal */
     const struct pg_type *element; /* of an array; subtype of a range or multirange */
     const struct pg_field *fields; /* of a composite */
     size_t field_count;

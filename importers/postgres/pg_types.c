@@ -23,7 +23,8 @@ struct pg_types {
 struct type_row {
     struct str name, schema, kind, delimiter;
     uint32_t element, base, relation, subtype;
-    bool varying;  /* typlen < 0 */
+    bool varying; /* typlen < 0 */
+    bool collated;
     bool is_array; /* of its element; int2vector and its like are none */
 };
 
@@ -55,7 +56,7 @@ static bool read_type_row(struct pg_types *types, uint32_t oid, struct type_row 
     if (!query_oid(types,
                    "SELECT t.typname, n.nspname, t.typtype, t.typdelim, t.typelem,"
                    " t.typbasetype, t.typrelid, coalesce(r.rngsubtype, 0), t.typlen < 0,"
-                   " coalesce(e.typarray = t.oid, false)"
+                   " coalesce(e.typarray = t.oid, false), t.typcollation <> 0"
                    " FROM pg_catalog.pg_type t"
                    " JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace"
                    " LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem"
@@ -77,6 +78,7 @@ static bool read_type_row(struct pg_types *types, uint32_t oid, struct type_row 
         .subtype = oid_of(pg_cell(&rows, 0, 7)),
         .varying = str_equal(pg_cell(&rows, 0, 8), STR("t")),
         .is_array = str_equal(pg_cell(&rows, 0, 9), STR("t")),
+        .collated = str_equal(pg_cell(&rows, 0, 10), STR("t")),
     };
     return true;
 }
@@ -166,7 +168,7 @@ static bool read_type(struct pg_types *types, uint32_t oid, const struct pg_type
             : arena_format(types->arena, "%.*s.%.*s", STR_ARG(row.schema), STR_ARG(row.name));
     type->delimiter = row.delimiter.ptr[0];
     type->is_long = row.varying;
-    type->is_unchecked = pg_session_is_unchecked(types->session);
+    type->is_collated = row.collated;
     *out = type;
     return find_conversion(types, &row, type, err);
 }

@@ -320,14 +320,14 @@ class Settings(Reports):
                         "default_transaction_isolation = 'serializable'", "default_transaction_read_only = on", "standard_conforming_strings = off",
                         "quote_all_identifiers = on", "xmlbinary = 'hex'", "array_nulls = off"):
             server.psql("postgres", f"ALTER DATABASE german SET {setting}")
-        made = ("CREATE TABLE t (id integer PRIMARY KEY, d date, ts timestamptz, i interval, b bytea, f double precision, s text);"
-                r"INSERT INTO t SELECT n, '2026-04-18', '2026-04-18 03:04:05+00', '1 day', '\x5c00', 0.1, E'it\'s \\' FROM generate_series(1, 20) n")
+        made = ("CREATE TABLE t (id integer PRIMARY KEY, d date, ts timestamptz, i interval, b bytea, f double precision, s text, r regclass);"
+                r"INSERT INTO t SELECT n, '2026-04-18', '2026-04-18 03:04:05+00', '1 day', '\x5c00', 0.1, E'it\'s \\', 't' FROM generate_series(1, 20) n")
         server.psql("german", "SET default_transaction_read_only = off; SET statement_timeout = 0; SET standard_conforming_strings = on; BEGIN READ WRITE;" + made + ";COMMIT")
         path = self.map({"from": "t", "where": "pg_sleep(0.06) IS NOT NULL", "key": KEY, "columns": "*"})
         refold.run("import", self.table, "--from", server.uri("german"), "--map", path)
         self.assertEqual(len(self.items()), 20)
         self.assertEqual(self.one(), {"PK": "ROW#1", "SK": "A", "id": 1, "d": "2026-04-18", "ts": "2026-04-18T03:04:05.000000Z", "i": "P1D", "b": "XAA=",
-                                      "f": Decimal("0.1"), "s": "it's \\"})
+                                      "f": Decimal("0.1"), "s": "it's \\", "r": "t"})
 
     def test_nothing_stays_behind_in_the_server(self):
         self.sql("CREATE TABLE t (id integer PRIMARY KEY, v text); INSERT INTO t VALUES (1)")
@@ -335,6 +335,14 @@ class Settings(Reports):
         deadline = time.monotonic() + 30
         while self.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'refold'") != "0\n":
             self.assertLess(time.monotonic(), deadline)
+
+    def test_bytes_that_are_no_text_in_a_database_that_calls_them_utf8(self):
+        server.create_database("said", "ENCODING SQL_ASCII TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+        self.addCleanup(server.psql, "postgres", "DROP DATABASE said WITH (FORCE)")
+        server.psql("said", r"CREATE TABLE t (id integer PRIMARY KEY, v text); INSERT INTO t VALUES (1, E'caf\xe9')")
+        server.psql("postgres", "UPDATE pg_database SET encoding = pg_char_to_encoding('UTF8') WHERE datname = 'said'")
+        _, err = refold.run("import", self.table, "--from", server.uri("said"), "--map", self.map({"from": "t", "key": KEY, "columns": ["v"]}), expect=1)
+        self.assertRegex(err, r"t \(id=1\): column v: .*0xe9")
 
     def test_bytes_that_are_no_text_name_their_row(self):
         server.create_database("bytes", "ENCODING SQL_ASCII TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
@@ -459,6 +467,25 @@ class Sources(Reports):
         self.assertEqual(self.one()["c"], 1)
         _, err = self.fold({"from": "p", "key": KEY, "join": {"c": {"from": "c", "on": "c.n = p.f"}}, "columns": {"c": "c.id"}}, expect=1)
         self.assertIn("p (id=1): join c matches more than one row", err)
+
+    def test_collations_that_ignore_case_match_as_postgresql_does(self):
+        """What is unique by its bytes is not for a column that ignores case."""
+        self.sql("CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+                 "CREATE TABLE p (id integer PRIMARY KEY, t text COLLATE nocase, u text); INSERT INTO p VALUES (1, 'ABC', 'ABC');"
+                 "CREATE TABLE c (t text PRIMARY KEY, n integer); INSERT INTO c VALUES ('abc', 1), ('Abc', 2);"
+                 "CREATE TABLE d (t text COLLATE nocase, n integer); INSERT INTO d TABLE c; CREATE UNIQUE INDEX ON d (t COLLATE \"C\");"
+                 "CREATE TABLE e (t text COLLATE nocase PRIMARY KEY, n integer); INSERT INTO e VALUES ('abc', 1)")
+        for source, on in (("c", "j.t = p.t"), ("d", "j.t = p.u"), ("d", "j.t = p.t")):
+            join = {"j": {"from": source, "on": on}}
+            _, err = self.fold({"from": "p", "key": {"PK": "${id}", "SK": "${j.n}"}, "join": join}, expect=1)
+            self.assertIn("p (id=1): join j matches more than one row", err)
+        for source, on in (("e", "j.t = p.t"), ("e", "j.t = p.u"), ({"query": "SELECT * FROM e", "as": "j"}, "j.t = p.t")):
+            self.fold({"from": "p", "key": KEY, "join": {"j": {"from": source, "on": on}}, "columns": {"n": "j.n"}}, options=["--on-conflict", "fail"])
+            self.assertEqual(self.one()["n"], 1)
+        for source, on, wanted in (("c", "c.t = p.t", [1, 2]), ("d", "d.t = p.t", [1, 2]), ("d", "d.t = p.u", [1, 2]), ("c", "c.t = p.u", [])):
+            embed = {"E": {"from": source, "on": on, "columns": ["n"], "as": "scalar", "order": "n"}}
+            self.fold({"from": "p", "key": KEY, "embed": embed}, options=["--on-conflict", "overwrite"])
+            self.assertEqual(self.one()["E"], wanted, on)
 
     def test_a_deferrable_key_is_a_key(self):
         self.sql("CREATE TABLE t (id integer PRIMARY KEY DEFERRABLE INITIALLY DEFERRED); INSERT INTO t VALUES (1), (2)")
