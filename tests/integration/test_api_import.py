@@ -2,7 +2,8 @@
 """Imports into a table behind the DynamoDB API that others write to, broken off and started again: they know what they have
 written themselves.
 
-Items on a server carry no number of the pass that wrote them, as records of an embedded table do."""
+Items on a server carry no number of the pass that wrote them, as records of an embedded table do. dynoxide takes statements, so
+that items go together there; dynalite takes none."""
 import os
 import signal
 import sys
@@ -10,15 +11,15 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+import ddb_servers  # noqa: E402
 import refold  # noqa: E402
-from api_case import Case, is_ours, item  # noqa: E402
-from ddb_stub import failure  # noqa: E402
+from api_case import Case, item  # noqa: E402
 from ddb_stub import failure  # noqa: E402
 
 ROWS = 620  # more than are compared and written together
 
 
-class Restarts(Case):
+class Restarts:
     def setUp(self):
         super().setUp()
         self.load(item("theirs", V={"S": "theirs"}), item("k3x", V={"S": "theirs"}))
@@ -27,15 +28,15 @@ class Restarts(Case):
         return self.write_rows([item(f"k{n}", V={"S": f"{changed}{n}" if n % 2 else str(n)}) for n in range(ROWS) if n not in removed])
 
     def broken_off(self, rows, puts, *options):
-        """Imports, killed at that put of an item."""
+        """Imports, killed when so many items are put."""
         running, seen = [], []
 
         def answer(request):
-            if request.operation == "PutItem" and not is_ours(request):
-                seen.append(request)
-                if len(seen) == puts:
-                    running[0].kill()
-                    running[0].wait()
+            items = ddb_servers.put(request.operation, request.raw)
+            seen.extend(items)
+            if len(seen) - len(items) < puts <= len(seen):
+                running[0].kill()
+                running[0].wait()
 
         with self.stub(answer) as stub:
             running.append(self.start("import", self.through(stub), "--from", rows, *options))
@@ -100,7 +101,15 @@ class Restarts(Case):
         refold.run("import", self.table, "--from", self.rows(), expect=2)
 
 
-class Shared(Case):
+class RestartsOneByOne(Restarts, Case):
+    pass
+
+
+class RestartsTogether(Restarts, Case):
+    kind = "dynoxide"
+
+
+class Shared:
     """Imports ROWS items, while an application writes."""
 
     def setUp(self):
@@ -112,15 +121,17 @@ class Shared(Case):
             self.server.call("PutItem", {"TableName": self.name, "Item": item(partition, V={"S": "theirs"})})
 
     def run_import(self, *more, at, act, expect=0):
-        """Calls act(process) when the request that writes items of that number is about to reach the server, or the first that holds
-        an item of that name; what it returns is the reply."""
-        running, seen, acted = [], [], []
+        """Calls act(process) when the request that writes the item of that number is about to reach the server, or the first that
+        holds an item of that name; what it returns is the reply."""
+        running, seen, acted, operations = [], [], [], set()
 
         def answer(request):
-            if request.operation not in ("PutItem", "BatchWriteItem") or is_ours(request):
+            keys = [one["PK"]["S"] for one in ddb_servers.put(request.operation, request.raw)]
+            if not keys:
                 return None
-            seen.append(request.operation)
-            if acted or not (len(seen) >= at if isinstance(at, int) else f'"{at}"'.encode() in request.raw):
+            seen.extend(keys)
+            operations.add(request.operation)
+            if acted or not (len(seen) >= at if isinstance(at, int) else at in keys):
                 return None
             acted.append(request)
             return act(running[0])
@@ -130,7 +141,7 @@ class Shared(Case):
             out, err = (text.decode() for text in running[0].communicate())
         self.assertEqual(len(acted), 1)
         self.assertEqual(running[0].returncode, expect, err)
-        self.operations = set(seen)
+        self.operations = operations
         return out, err
 
     def kill(self, process):
@@ -154,6 +165,11 @@ class Empty(Shared):
     def setUp(self):
         super().setUp()
         self.server.make_table(self.name)
+
+    def test_a_standing_table_is_filled(self):
+        self.run_import(at=1, act=lambda _: None)
+        self.assertEqual(self.operations, self.writes)
+        self.assert_holds()
 
     def test_an_interrupted_import_takes_back_its_own(self):
         self.run_import(at=1, act=self.interrupt, expect=5)
@@ -189,6 +205,15 @@ class Empty(Shared):
         self.assert_holds("mine", changed)
 
 
+class EmptyOneByOne(Empty, Case):
+    writes = {"PutItem"}
+
+
+class EmptyTogether(Empty, Case):
+    kind = "dynoxide"
+    writes = {"BatchExecuteStatement"}
+
+
 class Made(Shared):
     """A table that the import makes: nobody else has items there, so that 25 go in a request. Once that is broken off, others may."""
 
@@ -206,18 +231,27 @@ class Made(Shared):
             self.write("mine")
             return failure("ValidationException", "no")
 
-        self.run_import("--create", at=22, act=refuse, expect=1)
+        self.run_import("--create", at=540, act=refuse, expect=1)
         self.assert_holds("mine", imported=False)
 
     def test_a_restart_takes_back_its_own(self):
         """And then asks what stands, as whoever waited for the table may write to it."""
-        self.run_import("--create", at=22, act=self.kill, expect=-9)
+        self.run_import("--create", at=540, act=self.kill, expect=-9)
         self.assertGreaterEqual(len(self.raw()), 500)
         self.write("mine")
         self.run_import("--create", at="k3", act=lambda _: self.write("k3"), expect=1)
         self.run_import("--on-conflict", "skip", at=1, act=lambda _: None)
-        self.assertEqual(self.operations, {"PutItem"})
+        self.assertEqual(self.operations, self.writes)
         self.assert_holds("mine", "k3")
+
+
+class MadeOneByOne(Made, Case):
+    writes = {"PutItem"}
+
+
+class MadeTogether(Made, Case):
+    kind = "dynoxide"
+    writes = {"BatchExecuteStatement"}
 
 
 if __name__ == "__main__":

@@ -121,10 +121,41 @@ def updated(operation, body):
     if operation == "UpdateItem":
         keys = [request["Key"]]
     elif operation == "BatchExecuteStatement":
-        keys = [update_of(statement)["Key"] for statement in request["Statements"]]
+        keys = [update_of(statement)["Key"] for statement in request["Statements"] if not is_insert(statement)]
     else:
         keys = []
-    return [key for key in keys if not str(next(iter(key["PK"].values()))).startswith("__refold#")]
+    return [key for key in keys if is_users(key)]
+
+
+def put(operation, body):
+    """The user's items that a request of refold's puts, alone or among others."""
+    request = json.loads(body)
+    if operation == "PutItem":
+        items = [request["Item"]]
+    elif operation == "BatchWriteItem":
+        items = [action["PutRequest"]["Item"] for actions in request["RequestItems"].values() for action in actions]
+    elif operation == "BatchExecuteStatement":
+        items = [insert_of(statement)["Item"] for statement in request["Statements"] if is_insert(statement)]
+    else:
+        items = []
+    return [item for item in items if is_users(item)]
+
+
+def is_users(item):
+    return not str(next(iter(item["PK"].values()))).startswith("__refold#")
+
+
+def is_insert(statement):
+    return statement["Statement"].startswith("INSERT")
+
+
+def insert_of(statement):
+    """The PutItem that a statement of refold's stands for."""
+    table, members = re.fullmatch(r'INSERT INTO "([^"]*)" VALUE {(.*)}', statement["Statement"]).groups()
+    names = re.findall(r"'([^']*)':\?", members)
+    assert len(names) == len(statement["Parameters"]), statement
+    return {"TableName": table, "Item": dict(zip(names, statement["Parameters"])), "ConditionExpression": "attribute_not_exists(#k)",
+            "ExpressionAttributeNames": {"#k": names[0]}}
 
 
 def update_of(statement):

@@ -177,6 +177,13 @@ static bool has_written(const struct step *step)
     return step->done || step->unsure;
 }
 
+bool flight_is_insert(const struct flight *flight)
+{
+    const struct step *step = &flight->steps[flight->at];
+    return flight->phase == PHASE_WRITE && step->kind == WRITE_PUT &&
+           value_is_missing(step->standing);
+}
+
 bool flight_has_written(const struct flight *flight, size_t at)
 {
     const struct step *step = &flight->steps[at];
@@ -265,23 +272,32 @@ static struct change change_of(const struct flight *flight, const struct step *s
     return (struct change){step->before, step->item, step->basis, flight->loose};
 }
 
-bool flight_state(struct ddb_store *store, const struct flight *flight, double *units)
+static bool state_update(struct ddb_store *store, const struct flight *flight,
+                         const struct step *step)
 {
-    bool writes = flight->phase == PHASE_WRITE && !flight->alone && !flight->loose;
-    if (store->states != STATES_THERE || store->compares_scalars_only || !writes ||
-        flight->steps[flight->at].kind != WRITE_UPDATE) {
-        return false;
-    }
-    const struct step *step = &flight->steps[flight->at];
     const struct key_schema *keys = &store->table.desc.keys;
     struct change change = change_of(flight, step);
     change.basis.condition = NULL; /* in a statement, that what it reads is as it was */
     change.basis.count = change.basis.count_without;
     struct statement_place place = {store->target.table, keys, &step->key};
     compose_begin(&store->composer, store->target.table);
-    *units = units_of(step->item);
     return compose_change(&store->composer, keys, &change) &&
            statements_add(&store->statements, &store->composer, &place);
+}
+
+bool flight_state(struct ddb_store *store, const struct flight *flight, double *units)
+{
+    if (flight->phase != PHASE_WRITE || flight->alone || flight->loose) {
+        return false;
+    }
+    const struct step *step = &flight->steps[flight->at];
+    *units = units_of(step->item);
+    if (step->kind == WRITE_UPDATE) {
+        return store->updates == STATES_THERE && !store->compares_scalars_only &&
+               state_update(store, flight, step);
+    }
+    return store->inserts == STATES_THERE && flight_is_insert(flight) &&
+           statements_add_insert(&store->statements, store->target.table, step->item);
 }
 
 static void compose_write(struct ddb_store *store, struct flight *flight, struct arena *scratch,

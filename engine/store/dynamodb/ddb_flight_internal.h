@@ -66,6 +66,9 @@ void flight_begin(struct ddb_store *store, struct effect *effect, struct arena *
 /* The step is the first half of a move without transactions. */
 bool flight_is_half(const struct flight *flight, size_t at);
 
+/* Its next write puts an item where none stands. */
+bool flight_is_insert(const struct flight *flight);
+
 /* The step has written, or may have unseen: a rollback needs its records. */
 bool flight_has_written(const struct flight *flight, size_t at);
 

@@ -117,12 +117,14 @@ static bool is_throttled(struct str code)
 static bool take_response(struct run *run, struct flight *flight, const struct ddb_request *request,
                           struct str code, struct error *err)
 {
-    struct ddb_request one = {
-        .operation = "UpdateItem", .content = STR("{}"), .unsure = request->unsure};
+    struct ddb_request one = {.operation = flight_is_insert(flight) ? "PutItem" : "UpdateItem",
+                              .content = STR("{}"),
+                              .unsure = request->unsure};
     flight->alone = code.len > 0;
     if (code.len == 0) {
         one.reply = DDB_OK;
-    } else if (str_equal(code, STR("ConditionalCheckFailed"))) {
+    } else if (str_equal(code, STR("ConditionalCheckFailed")) ||
+               str_equal(code, STR("DuplicateItem"))) {
         one.reply = DDB_CONDITION;
     } else {
         flight->steps[flight->at].unsure |=
@@ -137,7 +139,7 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
     const struct ddb_request *request = &sending->request;
     const struct json *reply = NULL;
     if (request->reply != DDB_OK) {
-        run->store->states = STATES_LACKING;
+        run->store->updates = run->store->inserts = STATES_LACKING;
         for (size_t i = 0; i < sending->count; i++) {
             struct flight *flight = sending->flights[i];
             flight->steps[flight->at].unsure |= request->unsure;
@@ -181,15 +183,36 @@ static bool done(void *context, struct ddb_request *request, struct error *err)
     return ok;
 }
 
-/* Worth a try where there is more than one. */
-static bool has_updates(const struct run *run)
+/* Updates are worth a try where there is more than one; new items, whose try takes three requests,
+ * where they fill one. */
+enum { UPDATES_WORTH = 2, INSERTS_WORTH = STATEMENTS_MAX };
+
+static bool is_update(const struct flight *flight)
+{
+    return flight->steps[flight->at].kind == WRITE_UPDATE;
+}
+
+static bool has(const struct run *run, bool (*is_such)(const struct flight *flight), size_t wanted)
 {
     size_t count = 0;
-    for (size_t i = 0; i < run->ready_count && count < 2; i++) {
-        const struct flight *flight = run->ready[i];
-        count += flight->steps[flight->at].kind == WRITE_UPDATE;
+    for (size_t i = 0; i < run->ready_count && count < wanted; i++) {
+        count += is_such(run->ready[i]);
     }
-    return count == 2;
+    return count == wanted;
+}
+
+static void try_statements(const struct run *run)
+{
+    struct ddb_store *store = run->store;
+    if (store->lease == NULL) {
+        return;
+    }
+    if (store->updates == STATES_UNKNOWN && has(run, is_update, UPDATES_WORTH)) {
+        statements_try_updates(store);
+    }
+    if (store->inserts == STATES_UNKNOWN && has(run, flight_is_insert, INSERTS_WORTH)) {
+        statements_try_inserts(store);
+    }
 }
 
 /* To where each flight is done, or is to delete and may not. */
@@ -202,9 +225,7 @@ static bool send_all(struct run *run, struct flight *flights, size_t count, stru
     for (size_t i = 0; i < count; i++) {
         push(run, &flights[i]);
     }
-    if (store->states == STATES_UNKNOWN && store->lease != NULL && has_updates(run)) {
-        statements_try(store);
-    }
+    try_statements(run);
     return run->ready_count == 0 || answer_flow(&asking, &flow, err);
 }
 

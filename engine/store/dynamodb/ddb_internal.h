@@ -45,6 +45,9 @@ struct portions {
     size_t item_bytes; /* what an item had of late; 0: not known */
 };
 
+/* Whether the server takes statements of a kind; found by trying. */
+enum ddb_states { STATES_UNKNOWN, STATES_THERE, STATES_LACKING };
+
 struct ddb_store {
     struct store base;
     struct arena *arena;
@@ -68,7 +71,8 @@ struct ddb_store {
     uint64_t read_units, write_units; /* provisioned when the store was opened; 0: on demand */
     bool compares_scalars_only;       /* the server; found by trying */
     struct statements statements;
-    enum { STATES_UNKNOWN, STATES_THERE, STATES_LACKING } states; /* updates as statements */
+    enum ddb_states updates; /* as statements */
+    enum ddb_states inserts;
     enum { TRANSACTIONS_UNKNOWN, TRANSACTIONS_THERE, TRANSACTIONS_LACKING } transactions;
 };
 
@@ -159,8 +163,10 @@ struct str statement_error(const struct json *response);
 
 /* --- ddb_statement_try.c --- */
 
-/* Finds out whether the server takes updates as statements, and their conditions too. */
-void statements_try(struct ddb_store *store);
+/* Find out whether the server takes updates as statements, and their conditions too; and new items,
+ * only where none stands. */
+void statements_try_updates(struct ddb_store *store);
+void statements_try_inserts(struct ddb_store *store);
 
 /* --- ddb_reserved.c: what is ours in the table --- */
 

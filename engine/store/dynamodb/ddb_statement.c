@@ -16,14 +16,23 @@ void statements_free(struct statements *statements)
 
 /* ---------------------------------------------------------------- names and parameters */
 
-/* Within the JSON text of the statement. A name that JSON would escape is left to UpdateItem. */
-static bool add_name(struct statements *statements, struct str name)
+/* Within the JSON text of the statement. A name that JSON would escape is left to UpdateItem and
+ * PutItem. */
+static bool is_plain(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
         if (c == '"' || c == '\\' || c < ' ') {
             return false;
         }
+    }
+    return true;
+}
+
+static bool add_name(struct statements *statements, struct str name)
+{
+    if (!is_plain(name)) {
+        return false;
     }
     buffer_add(&statements->body, STR("\\\""));
     buffer_add(&statements->body, name);
@@ -163,28 +172,68 @@ static bool add_condition(struct statements *statements, const struct composer *
     return true;
 }
 
-static bool add_text(struct statements *statements, const struct composer *composer,
-                     const struct statement_place *place)
+static bool add_update(struct statements *statements, const struct composer *composer,
+                       const struct statement_place *place)
 {
-    size_t start = statements->body.len;
     buffer_add(&statements->body, STR("UPDATE "));
     return add_name(statements, place->table) && add_changes(statements, composer) &&
-           add_key(statements, place) && add_condition(statements, composer) &&
-           statements->body.len - start <= STATEMENT_MAX_BYTES;
+           add_key(statements, place) && add_condition(statements, composer);
+}
+
+/* Names of a VALUE are in single quotes (Amazon DynamoDB Developer Guide, "PartiQL insert
+ * statements"). One that has such a quote is left to PutItem too: a server that took it doubled as
+ * it stands would make another attribute of it, and nobody would notice. */
+static bool add_member(struct statements *statements, const struct attribute *member, bool first)
+{
+    struct buffer *parameters = &statements->parameters;
+    if (!is_plain(member->name) || str_has(member->name, '\'')) {
+        return false;
+    }
+    buffer_add(&statements->body, first ? STR("{'") : STR(",'"));
+    buffer_add(&statements->body, member->name);
+    buffer_add(&statements->body, STR("':?"));
+    if (!first) {
+        buffer_add_char(parameters, ',');
+    }
+    item_json_write_value(member->value, parameters);
+    return true;
+}
+
+static bool add_insert(struct statements *statements, struct str table, struct value item)
+{
+    buffer_add(&statements->body, STR("INSERT INTO "));
+    if (!add_name(statements, table)) {
+        return false;
+    }
+    buffer_add(&statements->body, STR(" VALUE "));
+    struct value_iter iter = value_members(item);
+    struct attribute at;
+    for (bool first = true; value_next(&iter, &at); first = false) {
+        if (!add_member(statements, &at, first)) {
+            return false;
+        }
+    }
+    buffer_add_char(&statements->body, '}');
+    return true;
 }
 
 /* ---------------------------------------------------------------- requests */
 
-bool statements_add(struct statements *statements, const struct composer *composer,
-                    const struct statement_place *place)
+/* Returns where its text begins. */
+static size_t begin(struct statements *statements)
 {
     assert(statements->count < STATEMENTS_MAX);
-    struct buffer *body = &statements->body;
-    size_t start = body->len;
     statements->parameters.len = 0;
-    buffer_add(body, statements->count == 0 ? STR("{\"Statements\":[") : STR(","));
-    buffer_add(body, STR("{\"Statement\":\""));
-    if (!add_text(statements, composer, place)) {
+    buffer_add(&statements->body, statements->count == 0 ? STR("{\"Statements\":[") : STR(","));
+    buffer_add(&statements->body, STR("{\"Statement\":\""));
+    return statements->body.len;
+}
+
+/* Takes away again what could not be said, or is too long. */
+static bool finish(struct statements *statements, size_t start, size_t text, bool said)
+{
+    struct buffer *body = &statements->body;
+    if (!said || body->len - text > STATEMENT_MAX_BYTES) {
         body->len = start;
         return false;
     }
@@ -193,6 +242,21 @@ bool statements_add(struct statements *statements, const struct composer *compos
     buffer_add(body, STR("]}"));
     statements->count++;
     return true;
+}
+
+bool statements_add(struct statements *statements, const struct composer *composer,
+                    const struct statement_place *place)
+{
+    size_t start = statements->body.len;
+    size_t text = begin(statements);
+    return finish(statements, start, text, add_update(statements, composer, place));
+}
+
+bool statements_add_insert(struct statements *statements, struct str table, struct value item)
+{
+    size_t start = statements->body.len;
+    size_t text = begin(statements);
+    return finish(statements, start, text, add_insert(statements, table, item));
 }
 
 struct str statements_end(struct statements *statements, struct arena *arena)

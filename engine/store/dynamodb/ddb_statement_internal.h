@@ -1,5 +1,5 @@
-/* ddb_statement — updates as PartiQL statements, many in one request (BatchExecuteStatement): what
- * a server that knows them takes several times as fast. Pure. */
+/* ddb_statement — updates and new items as PartiQL statements, many in one request
+ * (BatchExecuteStatement): what a server that knows them takes several times as fast. Pure. */
 #ifndef ENGINE_STORE_DYNAMODB_DDB_STATEMENT_INTERNAL_H
 #define ENGINE_STORE_DYNAMODB_DDB_STATEMENT_INTERNAL_H
 
@@ -36,6 +36,9 @@ struct statement_place {
  * a statement; at most STATEMENTS_MAX are added. */
 bool statements_add(struct statements *statements, const struct composer *composer,
                     const struct statement_place *place);
+
+/* Adds the item, where none stands under its key: else the answer is DuplicateItem. Likewise. */
+bool statements_add_insert(struct statements *statements, struct str table, struct value item);
 
 /* The request's body, in the arena; begins anew. */
 struct str statements_end(struct statements *statements, struct arena *arena);

@@ -39,6 +39,34 @@ static const struct {
     {"a name with a control character", ITEM(""), ITEM(",\"A\\n\":{\"S\":\"a\"}"), NULL},
 };
 
+#define INSERT "{\"Statements\":[{\"Statement\":\"INSERT INTO \\\"T.1\\\" VALUE {'PK':?,'S K':?"
+
+static const struct {
+    const char *says;
+    const char *item;
+    const char *body; /* NULL: it cannot be said */
+} inserts[] = {
+    {"the key alone", ITEM(""), INSERT "}\",\"Parameters\":[" KEY END},
+    {"every type",
+     ITEM(
+         ",\"T1\":{\"B\":\"AAH/"
+         "\"},\"T2\":{\"S\":\"\"},\"T3\":{\"NULL\":true},\"T4\":{\"BOOL\":false},"
+         "\"T5\":{\"N\":\"-12345678901234567890123456789012345678\"},\"T6\":{\"SS\":[\"'\",\"?\"]},"
+         "\"T7\":{\"BS\":[\"AA==\"]},\"T8\":{\"L\":[{\"M\":{\"it's\":{\"L\":[]}}}]}"),
+     INSERT ",'T1':?,'T2':?,'T3':?,'T4':?,'T5':?,'T6':?,'T7':?,'T8':?}\",\"Parameters\":[" KEY
+            ",{\"B\":\"AAH/\"},{\"S\":\"\"},{\"NULL\":true},{\"BOOL\":false},"
+            "{\"N\":\"-12345678901234567890123456789012345678\"},{\"SS\":[\"'\",\"?\"]},"
+            "{\"BS\":[\"AA==\"]},{\"L\":[{\"M\":{\"it's\":{\"L\":[]}}}]}" END},
+    {"names of more than letters",
+     ITEM(",\"T.a?,:}{\":{\"S\":\"a\"},\"\xc3\xbc \xe6\x97\xa5\":{\"S\":\"b\"}"),
+     INSERT ",'T.a?,:}{':?,'\xc3\xbc \xe6\x97\xa5':?}\",\"Parameters\":[" KEY
+            ",{\"S\":\"a\"},{\"S\":\"b\"}" END},
+    {"a name with a single quote", ITEM(",\"it's\":{\"S\":\"a\"}"), NULL},
+    {"a name with a quote", ITEM(",\"A\\\"\":{\"S\":\"a\"}"), NULL},
+    {"a name with a backslash", ITEM(",\"A\\\\\":{\"S\":\"a\"}"), NULL},
+    {"a name with a control character", ITEM(",\"A\\n\":{\"S\":\"a\"}"), NULL},
+};
+
 static struct value item_of(const char *text, struct arena *arena)
 {
     struct value item = {NULL, 0};
@@ -120,12 +148,52 @@ START_TEST(what_cannot_be_said_leaves_the_others_alone)
 }
 END_TEST
 
+START_TEST(a_new_item_is_said_as_the_table_says)
+{
+    struct arena *arena = arena_new();
+    struct statements statements = {.count = 0};
+    bool added = statements_add_insert(&statements, STR("T.1"), item_of(inserts[_i].item, arena));
+    ck_assert_msg(added == (inserts[_i].body != NULL), "%s", inserts[_i].says);
+    ck_assert_uint_eq(statements.count, added ? 1 : 0);
+    if (added) {
+        const char *body = statements_end(&statements, arena).ptr;
+        ck_assert_msg(strcmp(body, inserts[_i].body) == 0, "%s: %s", inserts[_i].says, body);
+    }
+    statements_free(&statements);
+    arena_free(arena);
+}
+END_TEST
+
+/* Amazon DynamoDB API Reference, BatchStatementRequest: at most 8192 characters. */
+START_TEST(a_statement_ends_at_its_longest)
+{
+    enum { LONGEST = 8192 };
+    struct arena *arena = arena_new();
+    struct statements statements = {.count = 0};
+    const char *fixed = "INSERT INTO \\\"T.1\\\" VALUE {'PK':?,'S K':?,'':?}";
+    char *letters = arena_bytes(arena, LONGEST);
+    memset(letters, 'x', LONGEST);
+    struct str name = {letters, LONGEST - strlen(fixed)};
+    for (size_t over = 0; over < 2; over++) {
+        name.len += over;
+        struct str text = arena_format(arena, ITEM(",\"%.*s\":{\"S\":\"a\"}"), STR_ARG(name));
+        ck_assert(statements_add_insert(&statements, STR("T.1"), item_of(text.ptr, arena)) ==
+                  (over == 0));
+    }
+    ck_assert_uint_eq(statements.count, 1);
+    statements_free(&statements);
+    arena_free(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("engine/store/dynamodb/ddb_statement");
     TCase *tests = tcase_create("statements");
     tcase_add_loop_test(tests, an_update_is_said_as_the_table_says, 0, ROWS(rows));
     tcase_add_test(tests, what_cannot_be_said_leaves_the_others_alone);
+    tcase_add_loop_test(tests, a_new_item_is_said_as_the_table_says, 0, ROWS(inserts));
+    tcase_add_test(tests, a_statement_ends_at_its_longest);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
