@@ -159,7 +159,7 @@ static bool sort(struct import_job *job, struct error *err)
     return import_sort(&sorting, &job->sorted, err);
 }
 
-static struct import_load_options load_options(const struct import_job *job,
+static struct import_load_options load_options(struct import_job *job,
                                                struct import_rejects *rejects)
 {
     return (struct import_load_options){
@@ -169,7 +169,9 @@ static struct import_load_options load_options(const struct import_job *job,
         .stream = {.sorted = &job->sorted,
                    .source = job->source,
                    .keys = &job->table.desc.keys,
-                   .rejects = rejects},
+                   .rejects = rejects,
+                   .counts = &job->sorted.counts,
+                   .table = &job->table.desc},
         .items = job->sorted.counts.items,
         .pass = job->table.resumes ? job->table.last.pass : job->record.pass,
         .conflict = job->options.conflict,

@@ -1,9 +1,12 @@
-/* import_counts — what an import has derived: counted by each worker for itself, then added up. */
+/* import_counts — what an import has derived: counted by each worker for itself, then added up;
+ * less what turns out to share its key. */
 #ifndef MIGRATE_IMPORT_IMPORT_COUNTS_H
 #define MIGRATE_IMPORT_IMPORT_COUNTS_H
 
 #include "engine/base/arena.h"
 #include "engine/base/str.h"
+#include "engine/item/value.h"
+#include "engine/store/store.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +24,11 @@ struct import_counts {
 /* All zero, in the arena. */
 void import_counts_init(struct import_counts *counts, size_t entities, size_t indexes,
                         struct arena *arena);
+
+/* One item of an entity more (by 1) or less (by -1), in the table and in the indexes that it is in.
+ */
+void import_counts_item(struct import_counts *counts, const struct table_desc *table,
+                        uint32_t entity, struct value item, int by);
 
 /* Adds `from`; its texts are copied into the arena. */
 void import_counts_add(struct import_counts *to, const struct import_counts *from,

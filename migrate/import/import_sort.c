@@ -60,7 +60,8 @@ static bool take_reject(void *context, const struct source_row *row, const struc
     return ok;
 }
 
-static bool check_item(struct worker *worker, struct value item, struct key *key, struct error *err)
+static bool check_item(const struct worker *worker, struct value item, struct key *key,
+                       struct error *err)
 {
     const struct table_desc *table = worker->sorting->options->table;
     if (!key_of_item(&table->keys, item, key, err) || !item_check_limits(item, err)) {
@@ -73,7 +74,6 @@ static bool check_item(struct worker *worker, struct value item, struct key *key
             struct str name = table->indexes[i].name;
             return error_wrap(err, "index %.*s", STR_ARG(name));
         }
-        worker->counts.index_entries[i] += present ? 1 : 0;
     }
     return true;
 }
@@ -82,9 +82,7 @@ static void count_item(struct worker *worker, const struct source_row *row, stru
 {
     struct import_counts *counts = &worker->counts;
     size_t bytes = item_size_bytes(item);
-    counts->items++;
-    counts->by_entity[row->entity]++;
-    counts->bytes += bytes;
+    import_counts_item(counts, worker->sorting->options->table, row->entity, item, 1);
     if (bytes > counts->largest_bytes) {
         counts->largest_bytes = bytes;
         worker->largest_entity = row->entity;

@@ -92,6 +92,10 @@ static bool tell(struct import_stream *stream, const struct pair *pair, const st
                         STR_ARG(other_name));
     }
     bool ok = import_rejects_add(stream->options.rejects, name, &reason, err);
+    if (stream->options.counts != NULL) {
+        import_counts_item(stream->options.counts, stream->options.table, entry.row.entity,
+                           entry.item, -1);
+    }
     arena_reset(stream->arena);
     return ok;
 }

@@ -19,6 +19,8 @@ struct import_stream_options {
     const struct source *source;
     const struct key_schema *keys;
     struct import_rejects *rejects; /* NULL: pass over the rows of a shared key: they were told */
+    struct import_counts *counts;   /* what is told is taken off these; NULL: nothing counts */
+    const struct table_desc *table;
 };
 
 /* Begins at the first item; *options is borrowed. ERROR_DAMAGED, ERROR_STORE: a sorted run cannot

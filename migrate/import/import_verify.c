@@ -107,7 +107,8 @@ static bool load(struct derived *derived, struct store *store, struct source *so
     sorting.rejects = rejects;
     ok = ok && import_sort(&sorting, &sorted, err);
     loading.items = sorted.counts.items;
-    loading.stream = (struct import_stream_options){&sorted, source, &derived->table.keys, rejects};
+    loading.stream = (struct import_stream_options){
+        .sorted = &sorted, .source = source, .keys = &derived->table.keys, .rejects = rejects};
     ok = ok && import_load(&loading, &ignored, err);
     import_sorted_free(&sorted);
     import_rejects_close(rejects);

@@ -314,6 +314,21 @@ class Faults(Rows):
         self.assertIn("column v", [row["reason"] for row in rows if row["row"] == "t (id=2)"][0])
         self.assertEqual(self.items(), {("K#a", "A"): {"PK": "K#a", "SK": "A", "v": 1}})
 
+    def test_what_is_rejected_is_not_counted(self):
+        """Neither a row that one of the indexes refuses, nor those that share a key."""
+        self.sql("CREATE TABLE t (id integer PRIMARY KEY, k text, g text);"
+                 "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'a', 'x'), (3, 'b', 'x'), (4, 'c', ''), (5, 'd', NULL), (6, 'a', NULL)")
+        table = {**TABLE, "indexes": [{"name": "ByKey", "partition": "K:S"}, {"name": "ByGroup", "partition": "G:S"}]}
+        entity = {"name": "T", "from": "t", "key": {"PK": "K#${k}", "SK": "A"}, "set": {"K": "${k}", "G": "${g}"}}
+        options = ["--format", "json", "--rejects", os.path.join(self.folder, "rejects.jsonl")]
+        for more in (["--dry-run"], []):
+            report = json.loads(self.fold(entity, table=table, options=[*options, *more], expect=3)[0])
+            self.assertEqual({name: report[name] for name in ("items", "written", "rejected")}, {"items": 2, "written": 2, "rejected": 4})
+            self.assertEqual([report["entities"][0][name] for name in ("rows", "items")], [6, 2])
+            self.assertEqual([index["entries"] for index in report["indexes"]], [2, 1])
+        size = json.loads(refold.run("size", self.table, "--format", "json")[0])
+        self.assertEqual(report["bytes"], size["bytes"])
+
     def test_a_dry_run_tells_everything_and_writes_nothing(self):
         self.sql("CREATE TABLE t (id integer PRIMARY KEY, k text); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'b')")
         entity = {"from": "t", "key": {"PK": "K#${k}", "SK": "A"}}
