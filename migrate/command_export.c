@@ -105,8 +105,10 @@ const struct command command_export = {
     .synopsis = "TABLE --to FILE.jsonl",
     .summary = "Write all items as JSON lines, as DynamoDB's own exports have them.",
     .details =
-        "Each line is {\"Item\": {DynamoDB JSON}}; refold import reads them back. An embedded\n"
-        "table is written in the order of its keys. The file appears when it is complete.",
+        "Each line is {\"Item\": {DynamoDB JSON}}; refold import reads them back. The file\n"
+        "appears when it is complete. An embedded table is written in the order of its keys and\n"
+        "as of one moment, whatever is written to it meanwhile. From a server's table, items that\n"
+        "change meanwhile come as they are met, and one that moves may be missed or come twice.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

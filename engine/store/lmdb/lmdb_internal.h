@@ -61,6 +61,7 @@ struct lmdb_store {
     struct store_voice voice;
     const atomic_bool *stop; /* NULL: never */
     enum store_mode mode;
+    bool unlocked; /* no run knows of what is read here */
     MDB_env *env;
     MDB_dbi meta;
     MDB_dbi items;
@@ -83,13 +84,15 @@ struct lmdb_reader {
     MDB_txn *page_txn;
     MDB_cursor *page_items;
     bool page_open;
+    bool held;     /* both transactions stay open, as of one moment */
+    size_t moment; /* or, without a lock, each page must be as of this transaction; 0: of any */
     MDB_txn *get_txn;
     MDB_cursor *get_items;
     struct lmdb_schema schema; /* its own, read again when the table's has changed */
     struct stored_item *items; /* of the page at hand */
     size_t capacity;
     struct buffer cursor;
-    struct arena *arena; /* projected items of the page at hand */
+    struct arena *arena; /* items of the page at hand that are projected or copied */
     struct entry_key key;
 };
 
@@ -283,12 +286,20 @@ void load_free(struct load *load);
 
 /* ---------------------------------------------------------------- shared by reads */
 
-/* A fresh read transaction with a cursor on the items, for all but pages; ends with get_end(). */
+/* A fresh read transaction (unless it is held) with a cursor on the items, for all but pages; ends
+ * with get_end(). */
 MUST_CHECK bool get_begin(struct lmdb_reader *reader, struct error *err);
 void get_end(struct lmdb_reader *reader);
 
-/* The page's transaction, fresh; all values of the page before are gone. */
+/* The page's transaction, fresh unless it is held; all values of the page before are gone. */
 MUST_CHECK bool page_begin(struct lmdb_reader *reader, struct error *err);
+
+/* Makes a page last, of a reader without a lock: LMDB may use its pages again from the next commit
+ * but one. ERROR_BUSY: there was a commit. */
+MUST_CHECK bool page_keep(struct lmdb_reader *reader, const struct page *page, struct error *err);
+
+/* Whether the reader's schema is that of the page's transaction. */
+MUST_CHECK bool schema_is_current(const struct lmdb_reader *reader, bool *out, struct error *err);
 
 /* Room for one more item in the page's array. */
 struct stored_item *page_slot(struct lmdb_reader *reader, size_t count);

@@ -349,16 +349,11 @@ static bool begin(struct lmdb_reader *reader, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(reader->base.store);
     for (;;) {
-        MDB_val name = val_of(STR("schema"));
-        MDB_val text;
-        if (!page_begin(reader, err)) {
+        bool current = false;
+        if (!page_begin(reader, err) || !schema_is_current(reader, &current, err)) {
             return false;
         }
-        int rc = mdb_get(reader->page_txn, store->meta, &name, &text);
-        if (rc != 0) {
-            return lmdb_error(store, rc, "reading its schema", err);
-        }
-        if (str_equal(str_of(text), reader->schema.text)) {
+        if (current) {
             return true;
         }
         lmdb_release(&reader->base);
@@ -391,6 +386,10 @@ bool lmdb_query(struct store_reader *base, const struct query *query, struct pag
     if (!ok || rc != 0) {
         lmdb_release(base);
         return ok ? lmdb_error(lmdb_of(base->store), rc, "reading", err) : false;
+    }
+    if (!page_keep(reader, &page, err)) {
+        lmdb_release(base);
+        return false;
     }
     *out = page;
     return true;

@@ -30,34 +30,108 @@ static int txn_begin(const struct lmdb_store *store, MDB_txn **txn, MDB_cursor *
 bool get_begin(struct lmdb_reader *reader, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(reader->base.store);
-    int rc = txn_begin(store, &reader->get_txn, &reader->get_items);
+    int rc = reader->held ? 0 : txn_begin(store, &reader->get_txn, &reader->get_items);
     return rc == 0 || lmdb_error(store, rc, "beginning to read", err);
 }
 
 void get_end(struct lmdb_reader *reader)
 {
-    mdb_txn_reset(reader->get_txn);
+    if (!reader->held) {
+        mdb_txn_reset(reader->get_txn);
+    }
+}
+
+static bool say_written(const struct lmdb_store *store, struct error *err)
+{
+    return error_set(err, ERROR_BUSY,
+                     "%s was written while it was read, without the right to write %s-lock\n"
+                     "hint: read it again when the run is over",
+                     store->path, store->path);
 }
 
 bool page_begin(struct lmdb_reader *reader, struct error *err)
 {
     struct lmdb_store *store = lmdb_of(reader->base.store);
     lmdb_release(&reader->base);
-    int rc = txn_begin(store, &reader->page_txn, &reader->page_items);
+    int rc = reader->held ? 0 : txn_begin(store, &reader->page_txn, &reader->page_items);
     if (rc != 0) {
         return lmdb_error(store, rc, "beginning to read", err);
     }
     reader->page_open = true;
+    if (reader->moment != 0 && reader->moment != mdb_txn_id(reader->page_txn)) {
+        lmdb_release(&reader->base);
+        return say_written(store, err);
+    }
     return true;
+}
+
+bool page_keep(struct lmdb_reader *reader, const struct page *page, struct error *err)
+{
+    const struct lmdb_store *store = lmdb_of(reader->base.store);
+    MDB_envinfo info;
+    if (reader->moment == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < page->count; i++) {
+        reader->items[i].item = value_copy(reader->arena, reader->items[i].item);
+    }
+    (void)mdb_env_info(store->env, &info);
+    return info.me_last_txnid == reader->moment || say_written(store, err);
+}
+
+bool schema_is_current(const struct lmdb_reader *reader, bool *out, struct error *err)
+{
+    const struct lmdb_store *store = lmdb_of(reader->base.store);
+    MDB_val name = val_of(STR("schema"));
+    MDB_val text;
+    int rc = mdb_get(reader->page_txn, store->meta, &name, &text);
+    *out = rc == 0 && str_equal(str_of(text), reader->schema.text);
+    return rc == 0 || lmdb_error(store, rc, "reading its schema", err);
 }
 
 void lmdb_release(struct store_reader *base)
 {
     struct lmdb_reader *reader = lmdb_reader_of(base);
-    if (reader->page_open) {
+    if (reader->page_open && !reader->held) {
         mdb_txn_reset(reader->page_txn);
         reader->page_open = false;
     }
+}
+
+/* Both transactions, and whether they are as of one moment, of which the schema is, too. */
+static bool begin_both(struct lmdb_reader *reader, bool *same, struct error *err)
+{
+    if (!page_begin(reader, err) || !get_begin(reader, err) ||
+        !schema_is_current(reader, same, err)) {
+        return false;
+    }
+    *same = *same && mdb_txn_id(reader->page_txn) == mdb_txn_id(reader->get_txn);
+    return true;
+}
+
+static void end_both(struct lmdb_reader *reader)
+{
+    lmdb_release(&reader->base);
+    get_end(reader);
+}
+
+/* A run may commit in between: then once more. */
+static bool hold(struct lmdb_reader *reader, struct error *err)
+{
+    bool same = false;
+    bool ok = begin_both(reader, &same, err);
+    while (ok && !same) {
+        end_both(reader);
+        ok = schema_load(lmdb_of(reader->base.store), &reader->schema, err) &&
+             begin_both(reader, &same, err);
+    }
+    if (!ok) {
+        return false;
+    }
+    reader->held = !lmdb_of(reader->base.store)->unlocked;
+    reader->moment = reader->held ? 0 : mdb_txn_id(reader->page_txn);
+    end_both(reader);
+    return true;
 }
 
 bool lmdb_reader_open(struct store *base, struct store_reader **out, struct error *err)
@@ -66,7 +140,8 @@ bool lmdb_reader_open(struct store *base, struct store_reader **out, struct erro
     struct lmdb_reader *reader = heap_alloc(sizeof *reader);
     reader->base.store = base;
     reader->arena = arena_new();
-    if (!schema_load(store, &reader->schema, err)) {
+    if (!schema_load(store, &reader->schema, err) ||
+        (store->mode == STORE_READ && !hold(reader, err))) {
         lmdb_reader_close(&reader->base);
         return false;
     }
@@ -218,12 +293,15 @@ bool lmdb_read_page(struct store_reader *base, const struct page_place *from, st
     if (!file_check_once(lmdb_of(base->store), err)) {
         return false;
     }
+    arena_reset(reader->arena);
     if (!page_begin(reader, err) || !seek_segment(reader, from->cursor, &walk, err) ||
         !fill_page(reader, &walk, page_limits_or_default(from->limits), &page, err)) {
         lmdb_release(base);
         return false;
     }
-    if (page.count > 0 && !set_cursor(reader, page.items[page.count - 1].item, &page.cursor, err)) {
+    if (!page_keep(reader, &page, err) ||
+        (page.count > 0 &&
+         !set_cursor(reader, page.items[page.count - 1].item, &page.cursor, err))) {
         lmdb_release(base);
         return false;
     }

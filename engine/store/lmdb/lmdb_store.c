@@ -101,6 +101,7 @@ static bool open_unlocked(struct lmdb_store *store, struct error *err)
                          "right to write %s-lock",
                          store->path, STR_ARG(owner), store->path);
     }
+    store->unlocked = true;
     return open_env(store, MDB_NOSUBDIR | MDB_NOTLS | MDB_RDONLY | MDB_NOLOCK, err);
 }
 

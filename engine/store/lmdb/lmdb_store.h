@@ -10,11 +10,13 @@
 
 /* Opens the file at `path`, or that to which it is a symbolic link; a process may have it open
  * once. What readers see is what was flushed; a batch with a stale effect is flushed at once, so
- * that the reader can look again. Whoever writes (commits, indexes, loads) holds the lease;
- * STORE_CREATE takes it. ERROR_STORE: not there, not ours, a newer format, already there
- * (STORE_CREATE), hard links to it (unless STORE_READ). ERROR_DAMAGED: cut short or not intact.
- * ERROR_BUSY: another process holds the lease (STORE_CREATE; STORE_READ where nothing may be
- * written beside the file, since a run would not know of the reader). */
+ * that the reader can look again. Where it is open for reading only, each reader reads as of the
+ * moment when it was opened; and where it cannot tell a run of itself (no right to write beside the
+ * file), pages are ERROR_BUSY once a run has written. Whoever writes (commits, indexes, loads)
+ * holds the lease; STORE_CREATE takes it. ERROR_STORE: not there, not ours, a newer format, already
+ * there (STORE_CREATE), hard links to it (unless STORE_READ). ERROR_DAMAGED: cut short or not
+ * intact. ERROR_BUSY: another process holds the lease (STORE_CREATE; STORE_READ where nothing may
+ * be written beside the file, since a run would not know of the reader). */
 MUST_CHECK bool lmdb_store_open(const char *path, const struct store_options *options,
                                 struct store **out, struct error *err);
 
