@@ -1,5 +1,6 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/store/dynamodb/ddb_outbox_internal.h"
 
 #include <assert.h>
 
@@ -8,11 +9,15 @@ enum { BATCH_ACTIONS = 25, UNIT_BYTES = 1024 };
 
 struct bulk {
     struct ddb_store *store;
-    struct value *left; /* items that are not done */
-    size_t left_count;
-    size_t sent;         /* in the round at hand: no more of it can be left */
-    struct arena *arena; /* of `left` */
-    struct arena *scratch;
+    struct value *items; /* of the round at hand */
+    size_t count;
+    size_t sent;         /* of them */
+    struct value *again; /* what of them the server did not get to */
+    size_t again_count;
+    struct outbox outbox;
+    struct buffer actions;
+    struct arena *arena;   /* of what is sent again */
+    struct arena *scratch; /* of the round's replies */
 };
 
 static void write_action(struct value item, struct buffer *out)
@@ -22,59 +27,86 @@ static void write_action(struct value item, struct buffer *out)
     buffer_add(out, STR("}}"));
 }
 
-/* As many as `most` of those that are left. */
-static struct ddb_request compose_batch(struct bulk *bulk, size_t first, size_t most,
-                                        struct buffer *actions)
+/* Adds the next items, as many as go into one request; returns how many. */
+static unsigned add_actions(struct bulk *bulk, size_t *bytes)
+{
+    struct buffer *actions = &bulk->actions;
+    size_t most = ddb_parts(bulk->store->client, "BatchWriteItem", BATCH_ACTIONS);
+    unsigned count = 0;
+    while (bulk->sent < bulk->count && count < most && actions->len < REQUEST_BYTES) {
+        struct value item = bulk->items[bulk->sent++];
+        if (count++ > 0) {
+            buffer_add_char(actions, ',');
+        }
+        write_action(item, actions);
+        *bytes += item.len;
+    }
+    return count;
+}
+
+static void compose_batch(struct bulk *bulk, struct parcel *parcel)
 {
     struct composer *composer = &bulk->store->composer;
+    struct buffer *actions = &bulk->actions;
     size_t bytes = 0;
     actions->len = 0;
     buffer_add_char(actions, '{');
     json_write_string(actions, bulk->store->target.table);
     buffer_add(actions, STR(":["));
-    for (size_t i = first; i < bulk->left_count && i < first + most; i++) {
-        if (i > first) {
-            buffer_add_char(actions, ',');
-        }
-        write_action(bulk->left[i], actions);
-        bytes += bulk->left[i].len;
-    }
+    unsigned count = add_actions(bulk, &bytes);
     buffer_add(actions, STR("]}"));
     compose_begin(composer, STR(""));
     compose_raw(composer, "RequestItems", buffer_str(actions));
     compose_text(composer, "ReturnConsumedCapacity", STR("TOTAL"));
-    size_t units = bytes / UNIT_BYTES + most;
-    return (struct ddb_request){.operation = "BatchWriteItem",
-                                .body = compose_end(composer, bulk->scratch),
-                                .units = (double)units,
-                                .parts = (unsigned)most};
+    size_t units = bytes / UNIT_BYTES + count;
+    parcel->request = (struct ddb_request){.operation = "BatchWriteItem",
+                                           .body = compose_end(composer, parcel->arena),
+                                           .units = (double)units,
+                                           .parts = count};
+}
+
+static bool next(void *context, struct ddb_request **out, struct error *err)
+{
+    struct bulk *bulk = context;
+    *out = NULL;
+    if (!lease_check(bulk->store, err)) {
+        return false;
+    }
+    if (bulk->sent < bulk->count && !outbox_is_full(&bulk->outbox)) {
+        struct parcel *parcel = outbox_new(&bulk->outbox);
+        compose_batch(bulk, parcel);
+        outbox_count(&bulk->outbox, parcel);
+        *out = &parcel->request;
+    }
+    return true;
 }
 
 /* {"PutRequest": {"Item": …}}. */
 static bool take_action(struct bulk *bulk, const struct json *action, struct error *err)
 {
-    if (bulk->left_count == bulk->sent) {
-        return error_set(err, ERROR_STORE, "the server's UnprocessedItems are more than were sent");
-    }
     bool has_one =
         action->kind == JSON_OBJECT && action->count == 1 && action->items[0].kind == JSON_OBJECT;
     struct value item = {NULL, 0};
     if (has_one && !answer_item(&action->items[0], "Item", bulk->arena, &item, err)) {
         return false;
     }
-    bulk->left[bulk->left_count++] = item;
+    bulk->again[bulk->again_count++] = item;
     return !value_is_missing(item) ||
            error_set(err, ERROR_STORE, "the server's UnprocessedItems make no sense");
 }
 
 /* What the server did not get to is sent again, and nothing else. */
-static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct error *err)
+static bool take_unprocessed(struct bulk *bulk, const struct json *reply, size_t sent,
+                             struct error *err)
 {
     const struct json *object = json_member(reply, "UnprocessedItems");
     if (object == NULL || object->kind != JSON_OBJECT || object->count == 0) {
         return true;
     }
     const struct json *list = &object->items[0];
+    if (list->kind == JSON_ARRAY && list->count > sent) {
+        return error_set(err, ERROR_STORE, "the server's UnprocessedItems are more than were sent");
+    }
     for (size_t i = 0; list->kind == JSON_ARRAY && i < list->count; i++) {
         if (!take_action(bulk, &list->items[i], err)) {
             return false;
@@ -83,25 +115,28 @@ static bool take_unprocessed(struct bulk *bulk, const struct json *reply, struct
     return true;
 }
 
+static bool done(void *context, struct ddb_request *request, struct error *err)
+{
+    struct bulk *bulk = context;
+    struct parcel *parcel = outbox_parcel_of(request);
+    const struct json *reply = NULL;
+    if (request->reply == DDB_NONE) {
+        return false; /* and that is the error */
+    }
+    bool ok = answer_expect(bulk->store, request, parcel->arena, &reply, err) &&
+              take_unprocessed(bulk, reply, request->parts, err);
+    outbox_drop(&bulk->outbox, parcel);
+    return ok;
+}
+
 static bool run_round(struct bulk *bulk, struct error *err)
 {
-    struct buffer actions = {0};
-    size_t most = ddb_parts(bulk->store->client, "BatchWriteItem", BATCH_ACTIONS);
-    size_t batches = (bulk->left_count + most - 1) / most;
-    struct ddb_request *requests = arena_zero(bulk->scratch, batches * sizeof *requests);
-    for (size_t i = 0; i < batches; i++) {
-        requests[i] = compose_batch(bulk, i * most, most, &actions);
-    }
-    buffer_free(&actions);
-    bulk->sent = bulk->left_count;
-    bulk->left_count = 0;
     struct ddb_asking asking = ddb_asking_of(bulk->store, bulk->scratch);
-    bool ok = lease_check(bulk->store, err) && answer_calls(&asking, requests, batches, err);
-    for (size_t i = 0; ok && i < batches; i++) {
-        const struct json *reply = NULL;
-        ok = answer_expect(bulk->store, &requests[i], bulk->scratch, &reply, err) &&
-             take_unprocessed(bulk, reply, err);
-    }
+    struct ddb_flow flow = {.context = bulk, .next = next, .done = done};
+    bulk->sent = bulk->again_count = 0;
+    bool ok = answer_flow(&asking, &flow, err);
+    outbox_close(&bulk->outbox);
+    arena_reset(bulk->scratch);
     return ok;
 }
 
@@ -109,16 +144,17 @@ static bool put_all(struct bulk *bulk, struct error *err)
 {
     struct ddb_asking asking = ddb_asking_of(bulk->store, bulk->scratch);
     bool ok = true;
-    for (unsigned stalled = 0; ok && bulk->left_count > 0;) {
-        size_t before = bulk->left_count;
+    for (unsigned stalled = 0; ok && bulk->count > 0;) {
         ok = run_round(bulk, err);
-        stalled = bulk->left_count == before ? stalled + 1 : 1;
-        if (ok && bulk->left_count > 0) {
+        stalled = bulk->again_count == bulk->count ? stalled + 1 : 1;
+        struct value *items = bulk->again;
+        bulk->again = bulk->items;
+        bulk->items = items;
+        bulk->count = bulk->again_count;
+        if (ok && bulk->count > 0) {
             ok = answer_pause(
-                &asking, &(struct ddb_unprocessed){"BatchWriteItem", bulk->left_count, stalled},
-                err);
+                &asking, &(struct ddb_unprocessed){"BatchWriteItem", bulk->count, stalled}, err);
         }
-        arena_reset(bulk->scratch);
     }
     return ok;
 }
@@ -132,7 +168,7 @@ static void take_effect(struct bulk *bulk, struct effect *effect, struct arena *
     assert(effect->count == 1 && effect->writes[0].kind == WRITE_PUT);
     effect->outcome = OUTCOME_APPLIED;
     if (flight_check_item(&bulk->store->table.desc, none, item, &err)) {
-        bulk->left[bulk->left_count++] = item;
+        bulk->items[bulk->count++] = item;
     } else {
         effect->outcome = OUTCOME_REJECTED;
         effect->refusal = arena_format(refusals, "%s", err.text).ptr;
@@ -142,11 +178,13 @@ static void take_effect(struct bulk *bulk, struct effect *effect, struct arena *
 bool bulk_commit(struct ddb_store *store, struct batch *batch, struct error *err)
 {
     struct bulk bulk = {.store = store, .arena = arena_new(), .scratch = arena_new()};
-    bulk.left = arena_alloc(bulk.arena, (batch->count + 1) * sizeof *bulk.left);
+    bulk.items = arena_alloc(bulk.arena, (batch->count + 1) * sizeof *bulk.items);
+    bulk.again = arena_alloc(bulk.arena, (batch->count + 1) * sizeof *bulk.again);
     for (size_t i = 0; i < batch->count; i++) {
         take_effect(&bulk, &batch->effects[i], batch->arena);
     }
     bool ok = put_all(&bulk, err);
+    buffer_free(&bulk.actions);
     arena_free(bulk.scratch);
     arena_free(bulk.arena);
     return ok;

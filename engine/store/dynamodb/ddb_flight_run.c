@@ -1,13 +1,10 @@
 #include "engine/store/dynamodb/ddb_flight_internal.h"
 #include "engine/store/dynamodb/ddb_intent_internal.h"
 #include "engine/store/dynamodb/ddb_internal.h"
+#include "engine/store/dynamodb/ddb_outbox_internal.h"
 
-/* A request of many statements ends when it is so long. */
-enum { STATEMENTS_MAX_BYTES = 1 << 20 };
-
-/* A request under way, and the flights that it serves. */
-struct sending {
-    struct ddb_request request; /* first: it is how the sending is found again */
+/* The flights that a parcel serves. */
+struct load {
     struct flight **flights;
     size_t count;
     bool states; /* their writes are statements of one request */
@@ -21,6 +18,7 @@ struct run {
     size_t capacity;
     size_t first;
     size_t ready_count;
+    struct outbox outbox;
     bool may_delete; /* it is durable that items may be deleted after what was put for them */
 };
 
@@ -42,51 +40,57 @@ static struct flight *pop(struct run *run)
 
 /* ---------------------------------------------------------------- what is sent */
 
-static struct sending *new_sending(const struct run *run, size_t most)
+static struct parcel *new_parcel(struct run *run, size_t most)
 {
-    struct sending *sending = arena_zero(run->arena, sizeof *sending);
-    sending->flights = arena_alloc(run->arena, most * sizeof(struct flight *));
-    return sending;
+    struct parcel *parcel = outbox_new(&run->outbox);
+    struct load *load = arena_zero(parcel->arena, sizeof *load);
+    load->flights = arena_alloc(parcel->arena, most * sizeof(struct flight *));
+    parcel->load = load;
+    return parcel;
 }
 
 /* A request of its own for a flight; NULL: it turned out to be done. */
-static struct sending *send_alone(struct run *run, struct flight *flight)
+static struct parcel *send_alone(struct run *run, struct flight *flight)
 {
-    struct sending *sending = new_sending(run, 1);
-    sending->flights[sending->count++] = flight;
-    flight_compose(run->store, flight, run->arena, &sending->request);
-    if (sending->request.operation == NULL) {
+    struct parcel *parcel = new_parcel(run, 1);
+    struct load *load = parcel->load;
+    load->flights[load->count++] = flight;
+    flight_compose(run->store, flight, parcel->arena, &parcel->request);
+    if (parcel->request.operation == NULL) {
+        outbox_drop(&run->outbox, parcel);
         return NULL;
     }
-    return sending;
+    return parcel;
 }
 
 /* As many as go into one request, of those that are next; NULL: the next flight is none of them. */
-static struct sending *send_statements(struct run *run)
+static struct parcel *send_statements(struct run *run)
 {
     struct statements *statements = &run->store->statements;
-    struct sending *sending = NULL;
+    struct parcel *parcel = NULL;
+    struct load *load = NULL;
     size_t most = ddb_parts(run->store->client, "BatchExecuteStatement", STATEMENTS_MAX);
     while (run->ready_count > 0 && statements->count < most &&
-           statements->body.len < STATEMENTS_MAX_BYTES) {
+           statements->body.len < REQUEST_BYTES) {
         struct flight *flight = run->ready[run->first];
         double units = 0;
         if (!flight_state(run->store, flight, &units)) {
             break;
         }
-        if (sending == NULL) {
-            sending = new_sending(run, STATEMENTS_MAX);
+        if (parcel == NULL) {
+            parcel = new_parcel(run, STATEMENTS_MAX);
+            load = parcel->load;
+            load->states = true;
         }
-        sending->flights[sending->count++] = pop(run);
-        sending->request.units += units;
-        sending->request.parts++;
+        load->flights[load->count++] = pop(run);
+        parcel->request.units += units;
+        parcel->request.parts++;
     }
-    if (sending != NULL) {
-        sending->states = true;
-        sending->request.operation = "BatchExecuteStatement";
-        sending->request.body = statements_end(statements, run->arena);
+    if (parcel != NULL) {
+        parcel->request.operation = "BatchExecuteStatement";
+        parcel->request.body = statements_end(statements, parcel->arena);
     }
-    return sending;
+    return parcel;
 }
 
 static bool next(void *context, struct ddb_request **out, struct error *err)
@@ -95,11 +99,18 @@ static bool next(void *context, struct ddb_request **out, struct error *err)
     if (!lease_check(run->store, err)) {
         return false;
     }
-    struct sending *sending = send_statements(run);
-    while (sending == NULL && run->ready_count > 0) {
-        sending = send_alone(run, pop(run));
+    *out = NULL;
+    if (outbox_is_full(&run->outbox)) {
+        return true;
     }
-    *out = sending == NULL ? NULL : &sending->request;
+    struct parcel *parcel = send_statements(run);
+    while (parcel == NULL && run->ready_count > 0) {
+        parcel = send_alone(run, pop(run));
+    }
+    if (parcel != NULL) {
+        outbox_count(&run->outbox, parcel);
+        *out = &parcel->request;
+    }
     return true;
 }
 
@@ -134,30 +145,31 @@ static bool take_response(struct run *run, struct flight *flight, const struct d
     return flight_answer(run->store, flight, &one, run->arena, err);
 }
 
-static bool take_responses(struct run *run, const struct sending *sending, struct error *err)
+static bool take_responses(struct run *run, const struct parcel *parcel, struct error *err)
 {
-    const struct ddb_request *request = &sending->request;
+    const struct ddb_request *request = &parcel->request;
+    const struct load *load = parcel->load;
     const struct json *reply = NULL;
     if (request->reply != DDB_OK) {
         run->store->updates = run->store->inserts = STATES_LACKING;
-        for (size_t i = 0; i < sending->count; i++) {
-            struct flight *flight = sending->flights[i];
+        for (size_t i = 0; i < load->count; i++) {
+            struct flight *flight = load->flights[i];
             flight->steps[flight->at].unsure |= request->unsure;
         }
         return true;
     }
-    if (!answer_parse(request, run->arena, &reply, err)) {
+    if (!answer_parse(request, parcel->arena, &reply, err)) {
         return false;
     }
     const struct json *responses = answer_list(reply, "Responses");
-    if (responses->count != sending->count) {
+    if (responses->count != load->count) {
         return error_set(err, ERROR_STORE, "the server's reply: not one response a statement");
     }
     size_t throttled = 0;
-    for (size_t i = 0; i < sending->count; i++) {
+    for (size_t i = 0; i < load->count; i++) {
         struct str code = statement_error(&responses->items[i]);
         throttled += is_throttled(code);
-        if (!take_response(run, sending->flights[i], request, code, err)) {
+        if (!take_response(run, load->flights[i], request, code, err)) {
             return false;
         }
     }
@@ -170,16 +182,17 @@ static bool take_responses(struct run *run, const struct sending *sending, struc
 static bool done(void *context, struct ddb_request *request, struct error *err)
 {
     struct run *run = context;
-    const struct sending *sending = (struct sending *)(void *)request;
+    struct parcel *parcel = outbox_parcel_of(request);
+    const struct load *load = parcel->load;
     if (request->reply == DDB_NONE) {
         return false; /* and that is the error */
     }
-    bool ok = sending->states
-                  ? take_responses(run, sending, err)
-                  : flight_answer(run->store, sending->flights[0], request, run->arena, err);
-    for (size_t i = 0; ok && i < sending->count; i++) {
-        push(run, sending->flights[i]);
+    bool ok = load->states ? take_responses(run, parcel, err)
+                           : flight_answer(run->store, load->flights[0], request, run->arena, err);
+    for (size_t i = 0; ok && i < load->count; i++) {
+        push(run, load->flights[i]);
     }
+    outbox_drop(&run->outbox, parcel);
     return ok;
 }
 
@@ -226,7 +239,9 @@ static bool send_all(struct run *run, struct flight *flights, size_t count, stru
         push(run, &flights[i]);
     }
     try_statements(run);
-    return run->ready_count == 0 || answer_flow(&asking, &flow, err);
+    bool ok = run->ready_count == 0 || answer_flow(&asking, &flow, err);
+    outbox_close(&run->outbox);
+    return ok;
 }
 
 static bool all_done(const struct flight *flights, size_t count)
