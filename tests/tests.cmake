@@ -30,7 +30,7 @@ set(RULES_expr rules_item)
 set(RULES_plans rules_expr)
 
 # tests/rules/<room>_*.c hold the laws of a room; one library a room.
-foreach(room base item expr sort undo lmdb plans importers postgres jsonl)
+foreach(room base item expr sort undo lmdb client plans importers postgres jsonl)
   file(GLOB rule_sources CONFIGURE_DEPENDS tests/rules/${room}_*.c)
   if(rule_sources)
     add_library(rules_${room} STATIC ${rule_sources})

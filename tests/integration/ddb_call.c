@@ -1,5 +1,5 @@
 /* Sends requests to a server that speaks DynamoDB's protocol and prints what came of them, a line
- * of JSON each, then one about the run: test_api_client.py gives it servers that misbehave.
+ * of JSON each, then one about the run: ddb_call.py gives it servers that misbehave.
  *   ddb_call ENDPOINT REGION [NAME=VALUE ...]    requests on stdin: OPERATION \t LANE \t UNITS \t
  * BODY at_once=N    requests a call (default: all)     repeat=N      send all so many times
  *   max_rcu=N max_wcu=N  timeout_ms=N  profile=X    clock_s=N     the host's clock is that far off

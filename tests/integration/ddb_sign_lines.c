@@ -38,12 +38,12 @@ static void print_signed(const struct str fields[FIELDS], struct arena *arena)
     struct ddb_sign_scope scope = {texts[KEY_ID], texts[REGION], STR("dynamodb"), date};
     struct ddb_signed message = {STR("POST"), texts[PATH], headers, count, texts[BODY]};
     struct ddb_signing_key key;
-    struct buffer scratch = {0};
+    struct ddb_signer *signer = ddb_signer_new();
     struct buffer out = {0};
     ddb_signing_key_make(texts[SECRET], &scope, &key);
-    ddb_sign(&key, &scope, &message, &scratch, &out);
+    ddb_sign(signer, &key, &scope, &message, &out);
     (void)printf("%.*s\n", STR_ARG(buffer_str(&out)));
-    buffer_free(&scratch);
+    ddb_signer_free(signer);
     buffer_free(&out);
 }
 

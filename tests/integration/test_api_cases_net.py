@@ -4,8 +4,6 @@
 Tables lie on dynalite, behind a stub that checks signatures as DynamoDB does and dynalite does not."""
 import os
 import re
-import ssl
-import subprocess
 import sys
 import unittest
 
@@ -14,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
 from api_case import KEY_ID, SECRET, Case, is_checkpoint, is_ours, item  # noqa: E402
-from ddb_stub import KEYS, NONE, Reply, failure  # noqa: E402
+from ddb_stub import KEYS, NONE, Reply, certified, failure  # noqa: E402
 
 NEW_KEY = ("AKIDOTHER0005678", "other-secret", "other-token")
 OTHER = {NEW_KEY[0]: NEW_KEY[1:]}
@@ -221,11 +219,7 @@ class SetUps(Case):
 
     def test_a_certificate_that_nobody_vouches_for(self):
         """AWS_CA_BUNDLE says who does; a server without TLS is no server for https."""
-        key, certificate = os.path.join(self.folder, "key"), os.path.join(self.folder, "certificate")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=x",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, stderr=subprocess.DEVNULL)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
+        context, certificate = certified(self.folder)
         self.load(item("a"))
         with self.stub(tls=context) as stub:
             self.assert_said(self.through(stub), "certificate is not trusted", stub.url, "...1234", tries=0, stub=stub)

@@ -15,8 +15,11 @@ import datetime
 import email.utils
 import gzip
 import json
+import os
 import re
 import socket
+import ssl
+import subprocess
 import threading
 import time
 import zlib
@@ -115,6 +118,16 @@ class Budget:
                 return False
             self.units -= units
             return True
+
+
+def certified(folder):
+    """A context for TLS on 127.0.0.1 and localhost, and the file of the certificate that vouches for it."""
+    key, certificate = os.path.join(folder, "key"), os.path.join(folder, "certificate")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=x",
+                    "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context, certificate
 
 
 class Stub:

@@ -420,10 +420,11 @@ bool ddb_flow_run(struct ddb_client *client, const struct ddb_flow *flow, struct
     struct ddb_arrival arrival;
     while (!round.over && (round.open > 0 || !round.exhausted)) {
         uint64_t wait_us = start_all(&round);
-        while (!round.over && round.open > 0 &&
-               ddb_http_wait(client->http, wait_us, arena, &arrival)) {
+        bool has_ended =
+            !round.over && round.open > 0 && ddb_http_wait(client->http, wait_us, arena, &arrival);
+        while (has_ended) {
             attempt_ended(&round, &arrival);
-            wait_us = 0;
+            has_ended = !round.over && ddb_http_next(client->http, arena, &arrival);
         }
         if (is_stopped(client)) {
             struct error why = {0};

@@ -64,11 +64,11 @@ static void sign(const struct ddb_credentials_ask *ask, const struct ddb_credent
     struct ddb_signed message = {STR("POST"), endpoint->path, headers, with->token.len > 0 ? 4 : 3,
                                  fetch->body};
     struct ddb_signing_key key;
-    struct buffer scratch = {0};
+    struct ddb_signer *signer = ddb_signer_new();
     struct buffer line = {0};
     ddb_signing_key_make(with->secret, &scope, &key);
     buffer_add(&line, STR("Authorization: "));
-    ddb_sign(&key, &scope, &message, &scratch, &line);
+    ddb_sign(signer, &key, &scope, &message, &line);
     fetch->headers[fetch->header_count++] = arena_copy(ask->arena, buffer_str(&line));
     fetch->headers[fetch->header_count++] = arena_format(ask->arena, "X-Amz-Date: %s", date);
     if (with->token.len > 0) {
@@ -76,7 +76,7 @@ static void sign(const struct ddb_credentials_ask *ask, const struct ddb_credent
             arena_format(ask->arena, "X-Amz-Security-Token: %.*s", STR_ARG(with->token));
     }
     explicit_bzero(&key, sizeof key);
-    buffer_free(&scratch);
+    ddb_signer_free(signer);
     buffer_free(&line);
 }
 

@@ -1,5 +1,5 @@
-/* ddb_http — many POSTs in flight on kept-alive connections: libcurl's multi driven by epoll. The
- * only file that knows how a request is put on the wire. One attempt each; never repeats one. */
+/* ddb_http — many POSTs in flight on kept-alive connections, in HTTP/1.1. One attempt each; never
+ * repeats one. */
 #ifndef ENGINE_STORE_DYNAMODB_CLIENT_DDB_HTTP_INTERNAL_H
 #define ENGINE_STORE_DYNAMODB_CLIENT_DDB_HTTP_INTERNAL_H
 
@@ -39,6 +39,9 @@ void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
  *   arena  owns the content */
 bool ddb_http_wait(struct ddb_http *http, uint64_t wait_us, struct arena *arena,
                    struct ddb_arrival *out);
+
+/* As ddb_http_wait(), of those that have ended already. */
+bool ddb_http_next(struct ddb_http *http, struct arena *arena, struct ddb_arrival *out);
 
 /* Forgets what is under way; its connections are closed. */
 void ddb_http_drop(struct ddb_http *http);

@@ -1,9 +1,12 @@
 #include "engine/store/dynamodb/client/ddb_sign_internal.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/hash.h"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <time.h>
 
 enum { HASH_BYTES = 32, HEX_SIZE = 2 * HASH_BYTES + 1 };
@@ -41,14 +44,69 @@ void ddb_signing_key_make(struct str secret, const struct ddb_sign_scope *scope,
     buffer_free(&first);
 }
 
-static void add_hex_sha256(struct buffer *out, struct str bytes)
+/* ---------------------------------------------------------------- the signer */
+
+struct ddb_signer {
+    EVP_MD *sha256;
+    EVP_MD_CTX *digest;
+    EVP_MAC_CTX *hmac;
+    struct buffer scratch;
+};
+
+struct ddb_signer *ddb_signer_new(void)
 {
-    unsigned char digest[HASH_BYTES];
+    char name[] = "SHA256";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
+                                 OSSL_PARAM_construct_end()};
+    struct ddb_signer *signer = heap_alloc(sizeof *signer);
+    EVP_MAC *hmac_of = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    signer->sha256 = EVP_MD_fetch(NULL, name, NULL);
+    signer->digest = EVP_MD_CTX_new();
+    signer->hmac = EVP_MAC_CTX_new(hmac_of);
+    (void)EVP_MAC_CTX_set_params(signer->hmac, params);
+    EVP_MAC_free(hmac_of);
+    return signer;
+}
+
+void ddb_signer_free(struct ddb_signer *signer)
+{
+    if (signer != NULL) {
+        EVP_MAC_CTX_free(signer->hmac);
+        EVP_MD_CTX_free(signer->digest);
+        EVP_MD_free(signer->sha256);
+        buffer_free(&signer->scratch);
+        heap_free(signer);
+    }
+}
+
+static void add_hex(struct buffer *out, const unsigned char digest[HASH_BYTES])
+{
     char hex[HEX_SIZE];
-    hash_sha256(bytes, digest);
-    hash_hex(digest, sizeof digest, hex);
+    hash_hex(digest, HASH_BYTES, hex);
     buffer_add(out, (struct str){hex, HEX_SIZE - 1});
 }
+
+static void add_hex_sha256(const struct ddb_signer *signer, struct buffer *out, struct str bytes)
+{
+    unsigned char digest[HASH_BYTES] = {0};
+    (void)EVP_DigestInit_ex2(signer->digest, signer->sha256, NULL);
+    (void)EVP_DigestUpdate(signer->digest, bytes.ptr, bytes.len);
+    (void)EVP_DigestFinal_ex(signer->digest, digest, NULL);
+    add_hex(out, digest);
+}
+
+static void add_hex_hmac(const struct ddb_signer *signer, const struct ddb_signing_key *key,
+                         struct str text, struct buffer *out)
+{
+    unsigned char signature[HASH_BYTES] = {0};
+    size_t len = 0;
+    (void)EVP_MAC_init(signer->hmac, key->bytes, sizeof key->bytes, NULL);
+    (void)EVP_MAC_update(signer->hmac, (const unsigned char *)text.ptr, text.len);
+    (void)EVP_MAC_final(signer->hmac, signature, &len, sizeof signature);
+    add_hex(out, signature);
+}
+
+/* ---------------------------------------------------------------- what is signed */
 
 /* Services other than S3 encode once more what the URL already holds encoded. */
 static void add_path(struct buffer *out, struct str path)
@@ -76,7 +134,8 @@ static void add_signed_names(struct buffer *out, const struct ddb_signed *messag
 }
 
 /* The query is always empty. */
-static void add_canonical(struct buffer *out, const struct ddb_signed *message)
+static void add_canonical(const struct ddb_signer *signer, const struct ddb_signed *message,
+                          struct buffer *out)
 {
     buffer_add(out, message->method);
     buffer_add_char(out, '\n');
@@ -91,7 +150,7 @@ static void add_canonical(struct buffer *out, const struct ddb_signed *message)
     buffer_add_char(out, '\n');
     add_signed_names(out, message);
     buffer_add_char(out, '\n');
-    add_hex_sha256(out, message->body);
+    add_hex_sha256(signer, out, message->body);
 }
 
 static void add_scope(struct buffer *out, const struct ddb_sign_scope *scope)
@@ -104,24 +163,21 @@ static void add_scope(struct buffer *out, const struct ddb_sign_scope *scope)
     buffer_add(out, STR("/aws4_request"));
 }
 
-void ddb_sign(const struct ddb_signing_key *key, const struct ddb_sign_scope *scope,
-              const struct ddb_signed *message, struct buffer *scratch, struct buffer *out)
+void ddb_sign(struct ddb_signer *signer, const struct ddb_signing_key *key,
+              const struct ddb_sign_scope *scope, const struct ddb_signed *message,
+              struct buffer *out)
 {
-    scratch->len = 0;
-    add_canonical(scratch, message);
-    size_t canonical_len = scratch->len;
-    buffer_add(scratch, STR("AWS4-HMAC-SHA256\n"));
-    buffer_add(scratch, (struct str){scope->date, DDB_DATE_SIZE - 1});
-    buffer_add_char(scratch, '\n');
-    add_scope(scratch, scope);
-    buffer_add_char(scratch, '\n');
-    (void)buffer_reserve(scratch, HEX_SIZE);
-    add_hex_sha256(scratch, (struct str){scratch->bytes, canonical_len});
-    unsigned char signature[HASH_BYTES];
-    char hex[HEX_SIZE];
-    hmac(key->bytes, sizeof key->bytes,
-         (struct str){scratch->bytes + canonical_len, scratch->len - canonical_len}, signature);
-    hash_hex(signature, sizeof signature, hex);
+    struct buffer *text = &signer->scratch;
+    text->len = 0;
+    add_canonical(signer, message, text);
+    size_t canonical_len = text->len;
+    buffer_add(text, STR("AWS4-HMAC-SHA256\n"));
+    buffer_add(text, (struct str){scope->date, DDB_DATE_SIZE - 1});
+    buffer_add_char(text, '\n');
+    add_scope(text, scope);
+    buffer_add_char(text, '\n');
+    (void)buffer_reserve(text, HEX_SIZE);
+    add_hex_sha256(signer, text, (struct str){text->bytes, canonical_len});
 
     buffer_add(out, STR("AWS4-HMAC-SHA256 Credential="));
     buffer_add(out, scope->key_id);
@@ -130,5 +186,6 @@ void ddb_sign(const struct ddb_signing_key *key, const struct ddb_sign_scope *sc
     buffer_add(out, STR(", SignedHeaders="));
     add_signed_names(out, message);
     buffer_add(out, STR(", Signature="));
-    buffer_add(out, (struct str){hex, HEX_SIZE - 1});
+    add_hex_hmac(signer, key, (struct str){text->bytes + canonical_len, text->len - canonical_len},
+                 out);
 }

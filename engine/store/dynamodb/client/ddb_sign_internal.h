@@ -45,8 +45,14 @@ void ddb_date_format(int64_t wall_s, char out[DDB_DATE_SIZE]);
 void ddb_signing_key_make(struct str secret, const struct ddb_sign_scope *scope,
                           struct ddb_signing_key *out);
 
-/* Appends the value of the Authorization header to `out`. `scratch` is emptied and used. */
-void ddb_sign(const struct ddb_signing_key *key, const struct ddb_sign_scope *scope,
-              const struct ddb_signed *message, struct buffer *scratch, struct buffer *out);
+/* What is set up once, since to find an algorithm takes longer than to run it. One thread's. */
+struct ddb_signer;
+struct ddb_signer *ddb_signer_new(void);
+void ddb_signer_free(struct ddb_signer *signer);
+
+/* Appends the value of the Authorization header to `out`. */
+void ddb_sign(struct ddb_signer *signer, const struct ddb_signing_key *key,
+              const struct ddb_sign_scope *scope, const struct ddb_signed *message,
+              struct buffer *out);
 
 #endif

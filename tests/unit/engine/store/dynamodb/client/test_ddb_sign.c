@@ -18,16 +18,16 @@ START_TEST(a_signature_is_that_of_the_suite)
     };
     struct ddb_signed message = {STR("POST"), STR("/"), headers, 2, STR("")};
     struct ddb_signing_key key;
-    struct buffer scratch = {0};
+    struct ddb_signer *signer = ddb_signer_new();
     struct buffer out = {0};
     ddb_signing_key_make(suite_secret, &suite_scope, &key);
-    ddb_sign(&key, &suite_scope, &message, &scratch, &out);
+    ddb_sign(signer, &key, &suite_scope, &message, &out);
     struct str wanted =
         STR("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
             "SignedHeaders=host;x-amz-date, "
             "Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b");
     ck_assert_msg(str_equal(buffer_str(&out), wanted), "%.*s", (int)out.len, out.bytes);
-    buffer_free(&scratch);
+    ddb_signer_free(signer);
     buffer_free(&out);
 }
 END_TEST
