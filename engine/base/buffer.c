@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 256 };
+/* 2^64 has 20 digits. */
+enum { FIRST_CAPACITY = 256, DIGITS_MAX = 20 };
 
 void buffer_free(struct buffer *buffer)
 {
@@ -40,6 +41,17 @@ void buffer_add_char(struct buffer *buffer, char c)
 {
     *buffer_reserve(buffer, 1) = c;
     buffer->len++;
+}
+
+void buffer_add_number(struct buffer *buffer, uint64_t n)
+{
+    char digits[DIGITS_MAX];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    buffer_add(buffer, (struct str){digits + at, sizeof digits - at});
 }
 
 void buffer_add_varint(struct buffer *buffer, uint64_t n)

@@ -20,9 +20,11 @@ void buffer_free(struct buffer *buffer);
  * The caller adds to `len` what it has written. */
 char *buffer_reserve(struct buffer *buffer, size_t extra);
 
-/* Each adds behind what is there; a varint as varint_put() writes it. */
+/* Each adds behind what is there; a number as decimal digits, a varint as varint_put() writes it.
+ */
 void buffer_add(struct buffer *buffer, struct str s);
 void buffer_add_char(struct buffer *buffer, char c);
+void buffer_add_number(struct buffer *buffer, uint64_t n);
 void buffer_add_varint(struct buffer *buffer, uint64_t n);
 
 /* Adds text made as by printf. */

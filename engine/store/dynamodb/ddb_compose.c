@@ -101,14 +101,8 @@ void compose_item(struct composer *composer, const char *name, struct value item
 /* "#3", ":12". Of every request there are many, so they are not made by printf. */
 static void add_placeholder(struct buffer *out, char sign, unsigned number)
 {
-    char text[16];
-    size_t at = sizeof text;
-    do {
-        text[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    text[--at] = sign;
-    buffer_add(out, (struct str){text + at, sizeof text - at});
+    buffer_add_char(out, sign);
+    buffer_add_number(out, number);
 }
 
 /* A member that is named by a placeholder, up to its value. */
@@ -424,10 +418,11 @@ void compose_expressions(struct composer *composer)
     if (composer->set.len > 0 || composer->remove.len > 0) {
         add_name(composer, "UpdateExpression");
         buffer_add_char(body, '"');
-        buffer_format(body, "%s%.*s", composer->set.len > 0 ? "SET " : "",
-                      STR_ARG(buffer_str(&composer->set)));
-        buffer_format(body, "%s%.*s\"", composer->remove.len > 0 ? " REMOVE " : "",
-                      STR_ARG(buffer_str(&composer->remove)));
+        buffer_add(body, composer->set.len > 0 ? STR("SET ") : STR(""));
+        buffer_add(body, buffer_str(&composer->set));
+        buffer_add(body, composer->remove.len > 0 ? STR(" REMOVE ") : STR(""));
+        buffer_add(body, buffer_str(&composer->remove));
+        buffer_add_char(body, '"');
     }
     add_object(composer, "ExpressionAttributeNames", buffer_str(&composer->names));
     add_object(composer, "ExpressionAttributeValues", buffer_str(&composer->values));

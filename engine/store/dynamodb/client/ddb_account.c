@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { TIMEOUT_MS = 30000 };
+enum { TIMEOUT_MS = 30000, DAY_S = 24 * 60 * 60 };
 
 /* A key is renewed this long before it expires. Where that fails, or brings one that is no younger,
  * it is tried again after a tenth of what was left, or after the longest. */
@@ -326,14 +326,14 @@ static bool keep_fresh(struct ddb_account *account, int64_t now_s, bool urgent, 
 /* The caller holds the lock. */
 static void copy_key(struct ddb_account *account, struct ddb_key *key, int64_t now_s)
 {
-    char date[DDB_DATE_SIZE];
-    ddb_date_format(now_s, date);
-    if (key->generation == account->generation &&
-        memcmp(key->signing.day, date, DDB_DAY_LEN) == 0) {
+    if (key->generation == account->generation && key->day == now_s / DAY_S) {
         return;
     }
+    char date[DDB_DATE_SIZE];
+    ddb_date_format(now_s, date);
     arena_reset(key->arena);
     key->generation = account->generation;
+    key->day = now_s / DAY_S;
     key->key_id = arena_copy(key->arena, account->key.key_id);
     key->token = arena_copy(key->arena, account->key.token);
     struct ddb_sign_scope scope = {key->key_id, account->region, STR("dynamodb"), date};

@@ -11,6 +11,7 @@
 /* A client's own copy of the key, and what it signs with. */
 struct ddb_key {
     uint64_t generation; /* 0: none yet */
+    int64_t day;         /* since 1970, that it signs in */
     struct arena *arena; /* owns the texts */
     struct str key_id;
     struct str token;

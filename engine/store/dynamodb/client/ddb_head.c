@@ -72,5 +72,7 @@ void ddb_head_write(struct ddb_head *head, const struct ddb_request *request,
     }
     buffer_add(out, STR("Authorization: "));
     add_signature(head, request, key, out);
-    buffer_format(out, "\r\nContent-Length: %zu\r\n\r\n", request->body.len);
+    buffer_add(out, STR("\r\nContent-Length: "));
+    buffer_add_number(out, request->body.len);
+    buffer_add(out, STR("\r\n\r\n"));
 }

@@ -39,6 +39,18 @@ START_TEST(buffer_grows_past_any_reserve)
 }
 END_TEST
 
+START_TEST(buffer_add_number_writes_digits)
+{
+    struct buffer buffer = {0};
+    for (uint64_t n = 0; n <= 100; n += 10) {
+        buffer_add_number(&buffer, n);
+    }
+    buffer_add_number(&buffer, UINT64_MAX);
+    ck_assert(str_equal(buffer_str(&buffer), STR("010203040506070809010018446744073709551615")));
+    buffer_free(&buffer);
+}
+END_TEST
+
 START_TEST(buffer_add_varint_is_read_back)
 {
     struct buffer buffer = {0};
@@ -69,6 +81,7 @@ int main(void)
     TCase *buffer = tcase_create("buffer");
     tcase_add_test(buffer, buffer_holds_what_was_added_in_order);
     tcase_add_test(buffer, buffer_grows_past_any_reserve);
+    tcase_add_test(buffer, buffer_add_number_writes_digits);
     tcase_add_test(buffer, buffer_add_varint_is_read_back);
     tcase_add_test(buffer, buffer_add_quoted_doubles_quotes);
     Suite *suite = suite_create("engine/base/buffer");
