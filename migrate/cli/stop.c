@@ -33,7 +33,8 @@ bool stop_watch(atomic_bool *stop, struct error *err)
     watched_signals(&signals);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     pthread_t thread;
-    if (sigaction(SIGPIPE, &ignore, NULL) != 0 || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0 ||
+    if (sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0 ||
+        pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0 ||
         pthread_create(&thread, NULL, watch, stop) != 0 || pthread_detach(thread) != 0) {
         return error_set(err, ERROR_STORE, "cannot watch for signals");
     }

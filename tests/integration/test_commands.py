@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import struct
@@ -249,6 +250,18 @@ class Commands(unittest.TestCase):
                 done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(b"No space left on device", done.stderr)
+
+    def test_a_limit_of_file_sizes_is_a_failure_with_a_message(self):
+        """The program's own, and not a signal's end that leaves half a file behind."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+
+        _, err = self.run_here("export", self.large, "--to", "out.jsonl", expect=1, preexec_fn=limit)
+        self.assertIn("File too large", err)
+        self.run_here("export", self.large, "--to", "in.jsonl")
+        _, err = self.run_here("import", "new.refold", "--from", "in.jsonl", expect=1, preexec_fn=limit)
+        self.assertRegex(err, "(?i)space|room|too large")
+        self.assertEqual(os.listdir(self.folder), ["in.jsonl"])
 
     def blocked_export(self):
         """An export that waits for somebody to read from its pipe."""
