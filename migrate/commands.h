@@ -14,6 +14,7 @@ extern const struct command command_import;
 extern const struct command command_new;
 extern const struct command command_query;
 extern const struct command command_rollback;
+extern const struct command command_scaffold;
 extern const struct command command_show;
 extern const struct command command_size;
 extern const struct command command_status;

@@ -72,6 +72,7 @@ static const char ending[] =
     ".TP\n.B 5\ninterrupted by a signal; the same command goes on\n"
     ".SH EXAMPLES\n"
     ".nf\n"
+    "refold scaffold \\-\\-from postgresql:///shop > map.json\n"
     "refold import shop.refold \\-\\-from postgresql:///shop \\-\\-map map.json\n"
     "refold apply shop.refold \\-\\-dry\\-run\n"
     "refold apply shop.refold\n"

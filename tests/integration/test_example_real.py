@@ -65,8 +65,29 @@ class Folded(unittest.TestCase):
         self.assertEqual(total, len(self.imported))
 
 
+    def check_first_map(self):
+        """What scaffold writes imports as it is, an item for each row."""
+        source = ["--from", self.server.uri(self.name)]
+        path, table = os.path.join(self.folder, "first.json"), os.path.join(self.folder, "first.refold")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(refold.run("scaffold", *source)[0])
+        refold.run("check", "--map", path)
+        refold.run("import", table, *source, "--map", path)
+        refold.run("verify", table, *source, "--map", path)
+        tables = [row[0] for row in self.sql("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")]
+        self.assertEqual(len(refold.items(table)), sum(self.one(f"SELECT count(*) FROM {name}") for name in tables))
+        return table
+
+
 class Chinook(Folded):
     name = "chinook"
+
+    def test_a_first_map_imports_as_it_is(self):
+        table = self.check_first_map()
+        found = refold.query(table, "PK = 'PLAYLIST#17'")
+        self.assertEqual(len(found) - 1, self.one("SELECT count(*) FROM playlist_track WHERE playlist_id = 17"))
+        back = refold.query(table, "GSI1PK = 'TRACK#1' AND begins_with(GSI1SK, 'PLAYLIST_TRACK#')", "--index", "GSI1")
+        self.assertEqual(len(back), self.one("SELECT count(*) FROM playlist_track WHERE track_id = 1"))
 
     def test_every_row_has_its_item(self):
         self.assert_counts({
@@ -116,6 +137,10 @@ class Chinook(Folded):
 
 class Northwind(Folded):
     name = "northwind"
+
+    def test_a_first_map_imports_as_it_is(self):
+        found = refold.query(self.check_first_map(), "PK = 'ORDER#10248'")
+        self.assertEqual(len(found) - 1, self.one("SELECT count(*) FROM order_details WHERE order_id = 10248"))
 
     def test_every_row_has_its_item(self):
         self.assert_counts({
