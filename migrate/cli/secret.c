@@ -12,17 +12,50 @@ static struct str rest(struct str text, size_t from)
     return (struct str){text.ptr + from, text.len - from};
 }
 
-/* Bytes of the user information "user:password" that stands before an '@' in `text`, which follows
- * "://"; 0 where there is none. The last '@' before the path divides, as passwords may hold one. */
+/* Bytes of what stands before a URI's user information: "://", or, as its slashes are easily
+ * misspelled, all of "postgresql:/"; 0: no URI begins here. */
+static size_t start_len(struct str text)
+{
+    static const struct str starts[] = {STR_INIT("://"), STR_INIT("postgres:"),
+                                        STR_INIT("postgresql:")};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (str_begins(text, starts[i])) {
+            size_t len = starts[i].len;
+            while (len < text.len && text.ptr[len] == '/') {
+                len++;
+            }
+            return len;
+        }
+    }
+    return 0;
+}
+
+/* Bytes of the user information "user:password" at the start of `text`, which an '@' ends; 0: it
+ * holds no password. The last '@' before a blank or quote divides, as passwords may hold anything
+ * else: rather too much is hidden than too little. */
 static size_t user_information_len(struct str text)
 {
     size_t len = 0;
-    for (size_t i = 0; i < text.len && strchr("/? \t\n'\"", text.ptr[i]) == NULL; i++) {
+    for (size_t i = 0; i < text.len && strchr(" \t\n'\"", text.ptr[i]) == NULL; i++) {
         if (text.ptr[i] == '@') {
             len = i;
         }
     }
-    return len;
+    return len > 0 && memchr(text.ptr, ':', len) != NULL ? len : 0;
+}
+
+/* Writes a URI's start and user information without the password; returns the bytes read. */
+static size_t add_start(struct str text, size_t start, struct buffer *out)
+{
+    struct str after = rest(text, start);
+    size_t len = user_information_len(after);
+    buffer_add(out, (struct str){text.ptr, start});
+    if (len > 0) {
+        const char *colon = memchr(after.ptr, ':', len);
+        buffer_add(out, (struct str){after.ptr, (size_t)(colon - after.ptr) + 1});
+        buffer_add(out, STR(hidden));
+    }
+    return start + len;
 }
 
 /* Bytes of the value at the start of `text`: up to a blank or '&', or a 'quoted one'. */
@@ -44,19 +77,13 @@ static size_t value_len(struct str text)
 
 struct str secret_hide(struct str text, struct arena *arena)
 {
-    static const struct str url = STR_INIT("://");
     static const struct str member = STR_INIT("password=");
     struct buffer out = {0};
     for (size_t at = 0; at < text.len;) {
         struct str left = rest(text, at);
-        if (str_begins(left, url)) {
-            struct str after = rest(left, url.len);
-            size_t len = user_information_len(after);
-            const char *colon = len > 0 ? memchr(after.ptr, ':', len) : NULL;
-            size_t user_len = colon != NULL ? (size_t)(colon - after.ptr) + 1 : len;
-            buffer_add(&out, (struct str){left.ptr, url.len + user_len});
-            buffer_add(&out, (struct str){hidden, colon != NULL ? sizeof hidden - 1 : 0});
-            at += url.len + len;
+        size_t start = start_len(left);
+        if (start > 0) {
+            at += add_start(left, start, &out);
         } else if (str_begins(left, member)) {
             buffer_add(&out, member);
             buffer_add(&out, STR(hidden));
