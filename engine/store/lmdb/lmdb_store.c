@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Readers: two slots for each reader thread of each process. */
-enum { READERS_MAX = 510, TREES_MAX = 64, FILE_MODE = 0644 };
+/* Readers: two slots for each reader thread of each process; one run may have 256. */
+enum { READERS_MAX = 2046, TREES_MAX = 64, FILE_MODE = 0644 };
 
 static const size_t map_max_bytes = (size_t)1 << 40;
 static const size_t map_min_bytes = (size_t)1 << 30;

@@ -50,6 +50,31 @@ START_TEST(segments_are_disjoint_and_complete)
 }
 END_TEST
 
+/* A run's 256 threads, each in the midst of a page and of a look-up; and other processes. */
+START_TEST(many_read_at_one_time)
+{
+    enum { THREADS = 2 * 256 };
+    struct store_reader *readers[THREADS];
+    struct key key = fixture_key(&table, numbered(1));
+    for (size_t i = 0; i < THREADS; i++) {
+        struct page page;
+        struct stored_item found;
+        ck_assert(store_reader_open(table.store, &readers[i], &table.err));
+        ck_assert_msg(
+            store_read_page(readers[i],
+                            &(struct page_place){{0, 1}, STR(""), &(struct page_limits){0}}, &page,
+                            &table.err),
+            "%s", table.err.text);
+        ck_assert_msg(
+            store_get(readers[i], (struct key_list){&key, 1}, table.arena, &found, &table.err),
+            "%s", table.err.text);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        store_reader_close(readers[i]);
+    }
+}
+END_TEST
+
 START_TEST(a_page_ends_at_its_limit_of_bytes)
 {
     struct page page;
@@ -140,6 +165,7 @@ int main(void)
     tcase_add_checked_fixture(cases, make, destroy);
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, segments_are_disjoint_and_complete, 0, ROWS(scans));
+    tcase_add_test(cases, many_read_at_one_time);
     tcase_add_test(cases, a_page_ends_at_its_limit_of_bytes);
     tcase_add_test(cases, a_scan_goes_on_behind_an_item_that_is_gone);
     tcase_add_test(cases, a_page_stays_as_it_was_read);
