@@ -130,8 +130,8 @@ static bool open_all(struct import_job *job, struct error *err)
     struct import_wish wish = {wanted->map, wanted->partition, wanted->sort,
                                invocation_flag(invocation, "create")};
     struct import_make_options make = {wanted->temp_dir, wanted->memory_bytes};
-    struct import_rejects_options rejects = {wanted->rejects,
-                                             wanted->dry_run ? invocation->messages : NULL};
+    struct import_rejects_options rejects = {
+        .path = wanted->rejects, .messages = wanted->dry_run ? invocation->messages : NULL};
     if (!import_table_open(invocation, &wish, !wanted->dry_run, &job->table, err) ||
         !check_plans(job, err) ||
         !import_source_open(wanted, &job->table.desc, invocation->stop, &job->source, err) ||

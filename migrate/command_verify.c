@@ -209,7 +209,8 @@ const struct command command_verify = {
     .details =
         "Checks every record, count and index entry. With --from and --map the items are\n"
         "derived again from the database, put through the plans that were applied since the\n"
-        "import, and compared both ways. Findings give exit status 3.\n"
+        "import, and compared both ways. Rows that give no item are findings too, as those that\n"
+        "'refold import --rejects' has left out. Findings give exit status 3.\n"
         "\n"
         "Items that consist of their key alone are named in a note, not as findings. A program\n"
         "that updates an item after it was deleted creates such items; but some tables have them\n"

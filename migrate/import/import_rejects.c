@@ -1,7 +1,6 @@
 #include "migrate/import/import_rejects.h"
 
 #include "engine/base/arena.h"
-#include "engine/base/buffer.h"
 #include "engine/base/json.h"
 
 #include <errno.h>
@@ -18,6 +17,7 @@ struct import_rejects {
     FILE *file;
     const char *path;
     FILE *messages;
+    struct buffer *told;
     uint64_t count;
 };
 
@@ -32,6 +32,7 @@ bool import_rejects_open(const struct import_rejects_options *options, struct im
     rejects->file = file;
     rejects->path = options->path;
     rejects->messages = options->messages;
+    rejects->told = options->told;
     (void)pthread_mutex_init(&rejects->mutex, NULL);
     *out = rejects;
     return true;
@@ -63,7 +64,7 @@ static bool stop_at(struct str row, const struct error *reason, struct error *er
 /* Else the first one ends the import. */
 static bool are_told(const struct import_rejects *rejects)
 {
-    return rejects->file != NULL || rejects->messages != NULL;
+    return rejects->file != NULL || rejects->messages != NULL || rejects->told != NULL;
 }
 
 bool import_rejects_add(struct import_rejects *rejects, struct str row, const struct error *reason,
@@ -77,6 +78,10 @@ bool import_rejects_add(struct import_rejects *rejects, struct str row, const st
     bool ok = rejects->file == NULL || write_reject(rejects, row, reason->text, err);
     if (rejects->messages != NULL && rejects->count <= TOLD_MAX) {
         (void)fprintf(rejects->messages, "%.*s: %s\n", STR_ARG(row), reason->text);
+    }
+    if (rejects->told != NULL) {
+        buffer_format(rejects->told, "%.*s: %s", STR_ARG(row), reason->text);
+        buffer_add_char(rejects->told, '\0');
     }
     (void)pthread_mutex_unlock(&rejects->mutex);
     return ok;

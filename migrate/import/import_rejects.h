@@ -2,6 +2,7 @@
 #ifndef MIGRATE_IMPORT_IMPORT_REJECTS_H
 #define MIGRATE_IMPORT_IMPORT_REJECTS_H
 
+#include "engine/base/buffer.h"
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 
@@ -12,11 +13,12 @@
 struct import_rejects;
 
 struct import_rejects_options {
-    const char *path; /* --rejects: one JSON object a line; NULL: none */
-    FILE *messages;   /* where a dry run tells them; NULL: it is none */
+    const char *path;    /* --rejects: one JSON object a line; NULL: none */
+    FILE *messages;      /* where a dry run tells them; NULL: it is none */
+    struct buffer *told; /* where they are gathered, each "ROW: REASON" and a NUL; NULL: nowhere */
 };
 
-/* Without a file, and where it is no dry run, the first reject is an error.
+/* Where they are to go nowhere, the first reject is an error.
  * ERROR_STORE: the file cannot be made. */
 MUST_CHECK bool import_rejects_open(const struct import_rejects_options *options,
                                     struct import_rejects **out, struct error *err);

@@ -1,5 +1,6 @@
 #include "migrate/import/import_verify.h"
 
+#include "engine/base/buffer.h"
 #include "migrate/cli/target.h"
 #include "migrate/import/import_load.h"
 #include "migrate/import/import_options.h"
@@ -25,6 +26,7 @@ struct derived {
     struct table_desc table;       /* as the import made it */
     struct import_record import;
     struct ledger ledger;
+    struct buffer rejects; /* each ends in a NUL */
 };
 
 static bool make_folder(struct derived *derived, struct error *err)
@@ -90,7 +92,7 @@ static bool load(struct derived *derived, struct store *store, struct source *so
                  struct error *err)
 {
     const struct import_options *wanted = &derived->options;
-    struct import_rejects_options none = {0};
+    struct import_rejects_options gather = {.told = &derived->rejects};
     struct import_rejects *rejects = NULL;
     struct import_sorted sorted = {0};
     struct import_written ignored;
@@ -103,7 +105,7 @@ static bool load(struct derived *derived, struct store *store, struct source *so
                                           .temp_dir = wanted->temp_dir};
     struct import_load_options loading = {
         .invocation = &derived->invocation, .store = store, .making = derived->making};
-    bool ok = take_pass(store, &loading.pass, err) && import_rejects_open(&none, &rejects, err);
+    bool ok = take_pass(store, &loading.pass, err) && import_rejects_open(&gather, &rejects, err);
     sorting.rejects = rejects;
     ok = ok && import_sort(&sorting, &sorted, err);
     loading.items = sorted.counts.items;
@@ -137,6 +139,15 @@ static bool derive(struct derived *derived, struct import_verified *out, struct 
     return ok && import_replay(&derived->invocation, &derived->ledger, derived->import.ended, err);
 }
 
+/* The table cannot hold an item of theirs: what is missing there is said in no other way. */
+static void tell_rejects(const struct derived *derived, const struct import_verify_options *options)
+{
+    const char *end = derived->rejects.bytes + derived->rejects.len;
+    for (const char *at = derived->rejects.bytes; at < end; at += strlen(at) + 1) {
+        options->finding(options->context, at);
+    }
+}
+
 static bool compare(struct derived *derived, struct store *store,
                     const struct import_verify_options *options, struct import_verified *out,
                     struct error *err)
@@ -148,6 +159,7 @@ static bool compare(struct derived *derived, struct store *store,
                                           .finding = options->finding,
                                           .context = options->context};
     struct table_comparison_counts counts;
+    tell_rejects(derived, options);
     bool ok = target_open(derived->file, &reading, &comparison.wanted, err) &&
               table_compare(&comparison, &counts, err);
     if (ok) {
@@ -171,6 +183,7 @@ bool import_verify(struct invocation *invocation, struct store *store,
               read_past(&derived, store, err) && make_folder(&derived, err) &&
               derive(&derived, &verified, err) && compare(&derived, store, options, &verified, err);
     remove_folder(&derived);
+    buffer_free(&derived.rejects);
     if (ok) {
         *out = verified;
     }

@@ -25,7 +25,8 @@ struct import_verified {
     struct str snapshot_time; /* of the snapshot that it is compared with */
 };
 
-/* Compares both ways: missing, different and additional items are findings that name the item.
+/* Compares both ways: missing, different and additional items are findings that name the item, and
+ * so are rows that give none.
  *   store, reader  the table, open for reading
  * ERROR_PLAN: a plan that was applied is not in the folder, or was changed; ERROR_SOURCE, …: the
  * items cannot be derived. */

@@ -313,6 +313,13 @@ class Faults(Rows):
         self.assertEqual(sorted(row["row"] for row in rows), ["t (id=2)", "t (id=3)", "t (id=4)", "t (id=5)"])
         self.assertIn("column v", [row["reason"] for row in rows if row["row"] == "t (id=2)"][0])
         self.assertEqual(self.items(), {("K#a", "A"): {"PK": "K#a", "SK": "A", "v": 1}})
+        self.sql("UPDATE t SET v = 2 WHERE id = 1")
+        out, _ = refold.run("verify", self.table, *self.arguments({"from": "t", "key": {"PK": "K#${k}", "SK": "A"}, "columns": ["v"]})[2:],
+                            "--format", "json", expect=3)
+        found = json.loads(out)
+        wanted = ["PK='K#a' SK='A': differs in v", *(row["row"] + ": " + row["reason"] for row in rows)]
+        self.assertEqual(sorted(one["finding"] for one in found["findings"]), sorted(wanted))
+        self.assertEqual((found["derived"], found["equal"]), (1, 0))
 
     def test_what_is_rejected_is_not_counted(self):
         """Neither a row that one of the indexes refuses, nor those that share a key."""
