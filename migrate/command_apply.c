@@ -84,8 +84,8 @@ static bool find_pending(const struct runner_session *session, const struct plan
     return compile_all(session, out, err);
 }
 
-static void report(struct invocation *invocation, const struct ledger *ledger,
-                   struct ledger_record *const *records, size_t count)
+static void report(struct invocation *invocation, struct ledger_record *const *records,
+                   size_t count)
 {
     if (invocation->json) {
         cJSON *object = cJSON_CreateObject();
@@ -99,13 +99,18 @@ static void report(struct invocation *invocation, const struct ledger *ledger,
     for (size_t i = 0; i < count; i++) {
         runner_report_record(invocation, records[i]);
     }
-    if (count == 0) {
-        runner_report_nothing(invocation, ledger);
-    } else if (records[count - 1]->state == RUN_FAILED) {
+    if (count > 0 && records[count - 1]->state == RUN_FAILED) {
         (void)fprintf(
             invocation->out,
             "hint: correct these items, or roll the plan back and change it; 'refold apply' "
             "takes it up again and writes only what is left\n");
+    }
+}
+
+static void report_nothing(const struct runner_session *session, const struct plan_list *plans)
+{
+    if (!session->invocation->json) {
+        runner_report_nothing(session->invocation, &session->ledger, plans);
     }
 }
 
@@ -203,7 +208,10 @@ static bool apply_all(struct runner_session *session, struct applying *applying,
         ok = follow_or_lead(session, applying, err);
     }
     if (ok || applying->done > 0) {
-        report(invocation, &session->ledger, applying->records, applying->done);
+        report(invocation, applying->records, applying->done);
+    }
+    if (ok && applying->done == 0) {
+        report_nothing(session, &applying->plans);
     }
     if (applying->done > 0 && applying->records[applying->done - 1]->state == RUN_FAILED) {
         invocation->exit_status = error_exit_status(ERROR_ITEM);
@@ -224,6 +232,9 @@ static bool apply(struct runner_session *session, struct error *err)
         return sweep(session, &applying.plans, &pending->plans, err);
     }
     if (invocation_flag(invocation, "dry-run")) {
+        if (pending->plans.count == 0) {
+            report_nothing(session, &applying.plans);
+        }
         return dry_run(session, &pending->plans, pending->stages, err);
     }
     return apply_all(session, &applying, err);

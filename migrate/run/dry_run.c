@@ -276,7 +276,7 @@ static bool rehearse_all(struct rehearsal *rehearsal, struct error *err)
     if (pending > 0) {
         invocation->exit_status = error_exit_status(failed ? ERROR_ITEM : ERROR_PENDING);
     }
-    dry_run_report(invocation, &rehearsal->session->ledger, plans, count, pending);
+    dry_run_report(invocation, plans, count, pending);
     return true;
 }
 

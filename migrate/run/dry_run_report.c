@@ -87,12 +87,9 @@ static void print_plan(struct invocation *invocation, const struct dry_plan *pla
     }
 }
 
-static void print_end(struct invocation *invocation, const struct ledger *ledger, bool failed,
-                      size_t count, size_t pending)
+static void print_end(struct invocation *invocation, bool failed, size_t count, size_t pending)
 {
-    if (pending == 0) {
-        runner_report_nothing(invocation, ledger);
-    } else if (failed) {
+    if (failed) {
         (void)fprintf(invocation->out,
                       "dry run, nothing was written: apply would stop at plan %zu of %zu\n", count,
                       pending);
@@ -187,8 +184,8 @@ static void print_json(struct invocation *invocation, const struct dry_plan *pla
     report_json(invocation, object);
 }
 
-void dry_run_report(struct invocation *invocation, const struct ledger *ledger,
-                    const struct dry_plan *plans, size_t count, size_t pending)
+void dry_run_report(struct invocation *invocation, const struct dry_plan *plans, size_t count,
+                    size_t pending)
 {
     if (invocation->json) {
         print_json(invocation, plans, count, pending);
@@ -197,5 +194,7 @@ void dry_run_report(struct invocation *invocation, const struct ledger *ledger,
     for (size_t i = 0; i < count; i++) {
         print_plan(invocation, &plans[i]);
     }
-    print_end(invocation, ledger, count > 0 && plans[count - 1].failed, count, pending);
+    if (pending > 0) {
+        print_end(invocation, plans[count - 1].failed, count, pending);
+    }
 }

@@ -47,8 +47,8 @@ struct dry_plan {
     bool failed;
 };
 
-/* `plans` are those that were reached, of `pending`. */
-void dry_run_report(struct invocation *invocation, const struct ledger *ledger,
-                    const struct dry_plan *plans, size_t count, size_t pending);
+/* `plans` are those that were reached, of `pending`. Where none are, people are told nothing. */
+void dry_run_report(struct invocation *invocation, const struct dry_plan *plans, size_t count,
+                    size_t pending);
 
 #endif

@@ -11,7 +11,18 @@ struct str runner_report_name(uint32_t version, struct str name, struct arena *a
     return arena_format(arena, "%04" PRIu32 " %.*s", version, STR_ARG(name));
 }
 
-void runner_report_nothing(struct invocation *invocation, const struct ledger *ledger)
+/* Plans of the folder that --to left for later. */
+static size_t count_later(const struct plan_list *plans, uint32_t version)
+{
+    size_t later = 0;
+    for (size_t i = 0; i < plans->count; i++) {
+        later += plans->plans[i]->version > version ? 1 : 0;
+    }
+    return later;
+}
+
+void runner_report_nothing(struct invocation *invocation, const struct ledger *ledger,
+                           const struct plan_list *plans)
 {
     const struct ledger_record *last = ledger_newest(ledger);
     if (last == NULL) {
@@ -19,9 +30,17 @@ void runner_report_nothing(struct invocation *invocation, const struct ledger *l
                       invocation->plans_dir);
         return;
     }
-    struct str name = runner_report_name(last->version, last->name, invocation->arena);
-    (void)fprintf(invocation->out, "nothing to do: all plans are applied, the last is %.*s\n",
-                  STR_ARG(name));
+    struct arena *arena = invocation->arena;
+    struct str name = runner_report_name(last->version, last->name, arena);
+    size_t later = count_later(plans, last->version);
+    if (later == 0) {
+        (void)fprintf(invocation->out, "nothing to do: all plans are applied, the last is %.*s\n",
+                      STR_ARG(name));
+        return;
+    }
+    struct str pending = report_counted(arena, later, "later plan is", "later plans are");
+    (void)fprintf(invocation->out, "nothing to do: %.*s is applied, %.*s pending\n", STR_ARG(name),
+                  STR_ARG(pending));
 }
 
 static uint64_t matched(const struct ledger_step *step)

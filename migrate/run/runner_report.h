@@ -6,14 +6,17 @@
 #include "migrate/ledger/ledger.h"
 #include "migrate/ledger/ledger_counts.h"
 #include "migrate/ledger/ledger_record.h"
+#include "migrate/run/plan_folder.h"
 
 #include <stddef.h>
 
 /* "0003 open_orders" */
 struct str runner_report_name(uint32_t version, struct str name, struct arena *arena);
 
-/* A line that says why there is nothing to apply. */
-void runner_report_nothing(struct invocation *invocation, const struct ledger *ledger);
+/* A line that says why there is nothing to apply.
+ *   plans  all of the folder: --to may leave some for later */
+void runner_report_nothing(struct invocation *invocation, const struct ledger *ledger,
+                           const struct plan_list *plans);
 
 /* A line that says what became of the plan, its steps as a table, and examples of item errors. */
 void runner_report_record(struct invocation *invocation, const struct ledger_record *record);

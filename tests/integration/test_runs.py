@@ -132,6 +132,8 @@ class Apply(Runs):
         self.command("apply", "--to", 2)
         self.assertIn("v2", refold.items(self.table)["CUSTOMER#0", "PROFILE"])
         self.assertNotIn("v3", refold.items(self.table)["CUSTOMER#0", "PROFILE"])
+        for options in ((), ("--dry-run",)):
+            self.assertEqual(self.command("apply", "--to", 2, *options)[0], "nothing to do: 0002 plan is applied, 1 later plan is pending\n")
         _, err = self.command("apply", "--to", 1, expect=2)
         self.assertIn("rollback", err)
         _, err = self.command("apply", "--to", 7, expect=2)
