@@ -18,4 +18,7 @@ bool pause_is_wanted(const struct pause *pause);
  * until it does. */
 bool pause_rest(const struct pause *pause);
 
+/* Sleeps so long, or until `stop` is set. NULL: it never is. */
+void pause_sleep(unsigned ms, const atomic_bool *stop);
+
 #endif

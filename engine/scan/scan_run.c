@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     PAGES_A_WORKER = 4,
@@ -54,11 +53,16 @@ static void rest(struct scan *scan)
     }
 }
 
-static bool is_to_end(struct scan *scan)
+static bool is_stopped(const struct scan *scan)
 {
     const atomic_bool *stop = scan->options->stop;
+    return stop != NULL && atomic_load(stop);
+}
+
+static bool is_to_end(struct scan *scan)
+{
     rest(scan);
-    if (stop != NULL && atomic_load(stop)) {
+    if (is_stopped(scan)) {
         atomic_store(&scan->left, true);
         return true;
     }
@@ -206,13 +210,18 @@ static void let_rest(const struct scan_options *options, unsigned tries)
     enum { AT_ONCE = 2, DOUBLED_MAX = 5 };
     if (tries >= AT_ONCE) {
         unsigned doubled = tries - AT_ONCE < DOUBLED_MAX ? tries - AT_ONCE : DOUBLED_MAX;
-        struct timespec rest = {.tv_nsec = ((long)options->rest_ms << doubled) * 1000000};
-        (void)nanosleep(&rest, NULL);
+        pause_sleep(options->rest_ms << doubled, options->stop);
     }
 }
 
-static void give_up(const struct page_batch *batch)
+/* Of tries without a rest, which a stop makes them, nobody learns that an item never rests: the
+ * page is then left without its checkpoint, as a kill would leave it. */
+static bool give_up(const struct committer *committer, const struct page_batch *batch,
+                    struct error *err)
 {
+    if (is_stopped(committer->scan)) {
+        return error_set(err, ERROR_STOPPED, "stopped while an item changed again and again");
+    }
     for (size_t i = 0; i < batch->count; i++) {
         struct effect *effect = &batch->effects[i];
         if (effect->outcome == OUTCOME_STALE) {
@@ -220,6 +229,7 @@ static void give_up(const struct page_batch *batch)
             effect->refusal = "it changes faster than it can be written";
         }
     }
+    return true;
 }
 
 static bool commit_page(struct committer *committer, struct page_batch *batch, struct error *err)
@@ -228,10 +238,10 @@ static bool commit_page(struct committer *committer, struct page_batch *batch, s
         return false;
     }
     for (unsigned tries = 0; !effects_have_applied(batch->effects, batch->count); tries++) {
-        if (tries == TRIES_MAX) {
-            give_up(batch);
-        } else {
+        if (tries < TRIES_MAX) {
             let_rest(committer->scan->options, tries);
+        } else if (!give_up(committer, batch, err)) {
+            return false;
         }
         struct page_batch *again = committer->retries[tries % 2];
         if (!correct(committer, batch, again, err) || !commit(committer, again, err)) {

@@ -60,6 +60,25 @@ START_TEST(an_item_that_never_rests_is_refused)
 }
 END_TEST
 
+/* Each rest would be an hour. */
+START_TEST(a_stop_ends_the_rests_and_refuses_nothing)
+{
+    struct scan_fixture *fixture = scan_fixture_new();
+    struct scan_options options = scan_fixture_options(fixture);
+    struct error err = {0};
+    fixture->disturbed = 500;
+    fixture->disturbances = 1000;
+    fixture->stop_after = 3; /* the last before a rest */
+    options.segments = 1;
+    options.limits.items = ITEMS;
+    options.rest_ms = 3600 * 1000;
+    ck_assert(!scan_fixture_run(fixture, &options, &err));
+    ck_assert_int_eq(err.code, ERROR_STOPPED);
+    ck_assert_uint_eq(fixture->not_applied[OUTCOME_REJECTED], 0);
+    scan_fixture_free(fixture);
+}
+END_TEST
+
 START_TEST(what_does_not_apply_is_taken_out_of_the_count)
 {
     struct scan_fixture *fixture = scan_fixture_new();
@@ -158,6 +177,7 @@ int main(void)
     TCase *commits = tcase_create("commits");
     tcase_add_loop_test(commits, a_stale_item_is_met_again, 0, ROWS(writers));
     tcase_add_test(commits, an_item_that_never_rests_is_refused);
+    tcase_add_test(commits, a_stop_ends_the_rests_and_refuses_nothing);
     tcase_add_test(commits, what_does_not_apply_is_taken_out_of_the_count);
     tcase_add_test(commits, the_checkpoint_is_the_end_of_each_segment);
     tcase_add_loop_test(commits, each_write_has_its_undo_record, 0, ROWS(kinds));
