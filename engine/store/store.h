@@ -382,8 +382,8 @@ MUST_CHECK bool store_get(struct store_reader *reader, struct key_list keys, str
 
 /* Whether a get is so slow that many are better made together, by store_expect(): what store_get()
  * is going to be asked for, key by key and mostly in this order, until the next page is read or
- * released. It is read in portions of bounded size, each when the first of it is asked for. Copies
- * the keys. */
+ * released. It is read in portions of bounded size, each when the first of it is asked for. A get
+ * of several keys reads them now. Copies the keys. */
 static inline bool store_gets_are_slow(const struct store *store)
 {
     return store->ops->expect != NULL;

@@ -198,22 +198,13 @@ static void fail_changed(const struct meeting *meeting, size_t step, const char 
 
 /* Does the winner, which has not come yet, want what it won by still? */
 static bool wants_still(const struct meeting *meeting, const struct probe_verdict *verdict,
-                        bool *out, struct error *err)
+                        struct value winner, bool *out, struct error *err)
 {
     const struct pass_facts *facts = meeting->rules->facts;
-    const struct key_schema *keys = &meeting->rules->table->keys;
-    struct key key;
-    struct stored_item item = {.stamp = 0};
+    struct stored_item item = {.item = winner};
     struct meeting other = *meeting;
     struct pass_result result;
     other.item = &item;
-    if (!key_decode(verdict->winner, keys->partition_count + keys->sort_count, &key, err) ||
-        !look_up(meeting->reader, &key, meeting->arena, &item.item, err)) {
-        return false;
-    }
-    if (value_is_missing(item.item)) {
-        return true;
-    }
     if (!put_through(&other, NULL, &result, err)) {
         return false;
     }
@@ -227,12 +218,53 @@ static bool wants_still(const struct meeting *meeting, const struct probe_verdic
     return true;
 }
 
+/* Under the key that the item was to have. */
+struct lost_to {
+    const struct pass_step *rule;
+    const struct key *key;
+    const unsigned char *standing;
+};
+
+static bool stands_there(const struct lost_to *lost, struct value item)
+{
+    return !value_is_missing(item) && is_as_judged(lost->rule, lost->key, item, lost->standing);
+}
+
+/* The winner may have come between two look-ups: who was gone before this one stands there now. A
+ * get of two keys is not answered by what was read ahead. */
+static bool has_come(const struct meeting *meeting, const struct lost_to *lost,
+                     const struct key *winner, bool *out, struct error *err)
+{
+    struct key both[] = {*lost->key, *winner};
+    struct stored_item found[2];
+    if (!store_get(meeting->reader, (struct key_list){both, 2}, meeting->arena, found, err)) {
+        return false;
+    }
+    *out = stands_there(lost, found[0].item);
+    return true;
+}
+
+static bool comes_still(const struct meeting *meeting, const struct probe_verdict *verdict,
+                        const struct lost_to *lost, bool *out, struct error *err)
+{
+    const struct key_schema *keys = &meeting->rules->table->keys;
+    struct key key;
+    struct value winner = {NULL, 0};
+    if (!key_decode(verdict->winner, keys->partition_count + keys->sort_count, &key, err) ||
+        !look_up(meeting->reader, &key, meeting->arena, &winner, err)) {
+        return false;
+    }
+    return value_is_missing(winner) ? has_come(meeting, lost, &key, out, err)
+                                    : wants_still(meeting, verdict, winner, out, err);
+}
+
 /* Is what the item lost to under the key already, or on its way there? */
 static bool has_lost(const struct meeting *meeting, const struct probe_verdict *verdict,
                      const struct pass_result *result, bool *out, struct error *err)
 {
     static const unsigned char none[PROBE_DIGEST_BYTES];
-    const struct pass_step *rule = &meeting->rules->facts->steps[result->rekey_step];
+    struct lost_to lost = {&meeting->rules->facts->steps[result->rekey_step], &result->key,
+                           verdict->standing};
     struct value standing = {NULL, 0};
     *out = memcmp(verdict->standing, none, PROBE_DIGEST_BYTES) == 0;
     if (*out) {
@@ -241,9 +273,8 @@ static bool has_lost(const struct meeting *meeting, const struct probe_verdict *
     if (!look_up(meeting->reader, &result->key, meeting->arena, &standing, err)) {
         return false;
     }
-    *out = !value_is_missing(standing) &&
-           is_as_judged(rule, &result->key, standing, verdict->standing);
-    return *out || verdict->winner.len == 0 || wants_still(meeting, verdict, out, err);
+    *out = stands_there(&lost, standing);
+    return *out || verdict->winner.len == 0 || comes_still(meeting, verdict, &lost, out, err);
 }
 
 static bool lose(const struct meeting *meeting, const struct probe_verdict *verdict,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Items that somebody changes after collisions were looked for: what a verdict went by is so when it is obeyed, or nothing is lost."""
+import json
 import os
 import sys
 import unittest
@@ -59,6 +60,22 @@ class Collisions(ApiTable):
             out, err = refold.run("apply", proxy.table(self.name), *self.options, "--segments", "1", "--workers", "1", expect=expect)
         self.assertTrue(self.done or change is None)
         return out + err
+
+    def apply_beside(self, change):
+        """change() comes in the pass, when N#1 was looked up and found free, and what is asked for with it has no answer yet."""
+        def before(operation, body):
+            self.ruled = self.ruled or operation == "PutItem" and b"checkpoint/" in body
+            if operation != "BatchGetItem" or not self.ruled or self.done or b"N#1" not in body:
+                return None
+            self.done = True
+            change()
+            left = [key for key in json.loads(body)["RequestItems"][self.name]["Keys"] if key["PK"]["S"] != "N#1"]
+            reply = {"Responses": {self.name: []}, "UnprocessedKeys": {self.name: {"Keys": left, "ConsistentRead": True}} if left else {}}
+            return 200, json.dumps(reply).encode()
+
+        with ddb_servers.Proxy(self.server, before=before) as proxy:
+            refold.run("apply", proxy.table(self.name), *self.options, "--segments", "1", "--workers", "1")
+        self.assertTrue(self.done)
 
     def roll_back(self):
         return refold.run("rollback", self.table, *self.options, "--to", "0")[0]
@@ -140,6 +157,15 @@ class Collisions(ApiTable):
                 self.assertEqual(self.found()["C#1"]["U"], {"N": "3"})
                 self.apply()
                 self.assert_left(N=3)
+
+    def test_a_winner_that_comes_between_two_looks_has_come(self):
+        def come():
+            self.server.call("PutItem", {"TableName": self.name, "Item": item("N#1", U={"N": "5"})})
+            self.call("DeleteItem", "D#1")
+
+        self.begin_newer(C=3, D=5)
+        self.apply_beside(come)
+        self.assert_left(N=5)
 
     def test_a_winner_that_got_older_overwrites_nothing(self):
         self.begin_newer(C=5, N=3)
