@@ -1,5 +1,7 @@
 #include "migrate/cli/output_file.h"
 
+#include "engine/base/folder.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -60,17 +62,6 @@ bool output_file_write(struct output_file *file, struct str bytes, struct error 
            fail(file, errno, err);
 }
 
-/* The new name is durable only with its folder. */
-static bool sync_folder(const char *folder)
-{
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = descriptor >= 0 && fsync(descriptor) == 0;
-    if (descriptor >= 0) {
-        (void)close(descriptor);
-    }
-    return ok;
-}
-
 bool output_file_keep(struct output_file *file, struct error *err)
 {
     if (fflush(file->file) != 0) {
@@ -83,7 +74,8 @@ bool output_file_keep(struct output_file *file, struct error *err)
         return fail(file, errno, err);
     }
     file->was_kept = true;
-    return sync_folder(file->folder) || fail(file, errno, err);
+    /* The new name is durable only with its folder. */
+    return folder_sync(file->folder) || fail(file, errno, err);
 }
 
 void output_file_close(struct output_file *file)

@@ -1,5 +1,6 @@
 #include "engine/store/dynamodb/ddb_undo_internal.h"
 
+#include "engine/base/folder.h"
 #include "engine/base/hash.h"
 #include "engine/item/item_json.h"
 #include "engine/store/dynamodb/ddb_internal.h"
@@ -11,11 +12,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Item data: nobody else's business. */
-enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
+enum { FILE_MODE = 0600 };
 
 /* The file that this process appends to: one for each log and process, so that nobody ever appends
  * to another's. Sequences are drawn from the table: of two processes that write one item, the later
@@ -80,32 +80,9 @@ static bool write_at(int fd, uint64_t offset, struct str bytes)
     return true;
 }
 
-/* Each folder of the path that is not there. */
-static void make_folders(const char *path, struct arena *arena)
-{
-    char *copy = arena_bytes(arena, strlen(path) + 1);
-    memcpy(copy, path, strlen(path) + 1);
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(copy, FOLDER_MODE);
-        *slash = '/';
-    }
-    (void)mkdir(copy, FOLDER_MODE);
-}
-
-static bool sync_folder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return ok;
-}
-
 static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct error *err)
 {
-    make_folders(store->state_dir, undo->arena);
+    folder_make(store->state_dir);
     char folder[PATH_MAX];
     if (realpath(store->state_dir, folder) == NULL) {
         return fail("made", store->state_dir, err);
@@ -116,7 +93,7 @@ static bool open_file(struct ddb_store *store, struct ddb_undo *undo, struct err
                               STR_ARG(table->name), hash_64(table->identity), undo->log,
                               STR_ARG(undo->self));
     undo->fd = open(undo->path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-    if (undo->fd < 0 || !write_at(undo->fd, 0, STR(UNDO_MAGIC)) || !sync_folder(store->state_dir)) {
+    if (undo->fd < 0 || !write_at(undo->fd, 0, STR(UNDO_MAGIC)) || !folder_sync(store->state_dir)) {
         return fail("made", undo->path.ptr, err);
     }
     undo->length = sizeof UNDO_MAGIC - 1;
