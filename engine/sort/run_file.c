@@ -50,7 +50,51 @@ bool run_file_open(const char *dir, struct run_file *out, struct error *err)
         return error_set(err, ERROR_STORE, "no temporary sort file in %s: %s", dir,
                          strerror(errno));
     }
-    *out = (struct run_file){.fd = fd, .dir = dir};
+    *out = (struct run_file){.fd = fd, .place = dir};
+    return true;
+}
+
+/* The lock goes with the descriptor: who died has none. Where a file system has no locks, checksums
+ * have to do. */
+static bool lock(int fd, const char *path, struct error *err)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    bool is_held = fcntl(fd, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES);
+    return !is_held || error_set(err, ERROR_BUSY, "another process has %s", path);
+}
+
+/* Never the same file again: who still has it, and does not know that it is over, writes to what
+ * nobody finds. */
+static int make_anew(const char *path)
+{
+    (void)unlink(path);
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+}
+
+static bool cut(int fd, const char *path, uint64_t end, struct error *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        return error_set(err, ERROR_STORE, "%s: %s", path, strerror(errno));
+    }
+    if ((uint64_t)status.st_size < end) {
+        return error_set(err, ERROR_DAMAGED, "%s is cut short", path);
+    }
+    return ftruncate(fd, (off_t)end) == 0 ||
+           error_set(err, ERROR_STORE, "%s: %s", path, strerror(errno));
+}
+
+bool run_file_open_named(const char *path, uint64_t end, struct run_file *out, struct error *err)
+{
+    int fd = end == 0 ? make_anew(path) : open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        return error_set(err, ERROR_STORE, "%s: %s", path, strerror(errno));
+    }
+    if (!lock(fd, path, err) || !cut(fd, path, end, err)) {
+        (void)close(fd);
+        return false;
+    }
+    *out = (struct run_file){.fd = fd, .end = end, .place = path};
     return true;
 }
 
@@ -63,10 +107,9 @@ void run_file_close(struct run_file *file)
 static bool write_error(const struct run_file *file, struct error *err)
 {
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-        return error_set(err, ERROR_FULL, "no room for temporary sort files in %s", file->dir);
+        return error_set(err, ERROR_FULL, "no room for sort files in %s", file->place);
     }
-    return error_set(err, ERROR_STORE, "temporary sort files in %s: %s", file->dir,
-                     strerror(errno));
+    return error_set(err, ERROR_STORE, "sort files in %s: %s", file->place, strerror(errno));
 }
 
 static bool append(struct run_file *file, struct str bytes, struct error *err)
@@ -83,9 +126,22 @@ static bool append(struct run_file *file, struct str bytes, struct error *err)
     return true;
 }
 
-struct run_writer run_writer_open(struct run_file *file, size_t block_bytes)
+bool run_file_sync(const struct run_file *file, struct error *err)
 {
-    return (struct run_writer){.file = file, .block_bytes = block_bytes, .start = file->end};
+    struct stat status;
+    if (fdatasync(file->fd) != 0 || fstat(file->fd, &status) != 0) {
+        return write_error(file, err);
+    }
+    return status.st_nlink > 0 ||
+           error_set(err, ERROR_BUSY, "another process has taken %s away", file->place);
+}
+
+struct run_writer run_writer_open(struct run_file *file, size_t block_bytes,
+                                  const struct sorted_run *longer)
+{
+    struct sorted_run run = {.start = file->end};
+    return (struct run_writer){
+        .file = file, .block_bytes = block_bytes, .run = longer == NULL ? run : *longer};
 }
 
 void run_writer_close(struct run_writer *writer)
@@ -97,6 +153,12 @@ void run_writer_close(struct run_writer *writer)
 static uint64_t block_checksum(struct str block)
 {
     return hash_64((struct str){block.ptr + CHECKED_FROM, block.len - CHECKED_FROM});
+}
+
+static uint64_t chain(uint64_t digest, uint64_t checksum)
+{
+    uint64_t both[] = {digest, checksum};
+    return hash_64((struct str){(const char *)both, sizeof both});
 }
 
 static bool write_block(struct run_writer *writer, struct error *err)
@@ -113,6 +175,7 @@ static bool write_block(struct run_writer *writer, struct error *err)
     head.checksum = block_checksum(whole);
     memcpy(block, &head, sizeof head);
     writer->pairs.len = 0;
+    writer->run.digest = chain(writer->run.digest, head.checksum);
     return append(writer->file, whole, err);
 }
 
@@ -126,16 +189,17 @@ bool run_writer_add(struct run_writer *writer, struct str key, struct str value,
     return true;
 }
 
-bool run_writer_finish(struct run_writer *writer, struct run *out, struct error *err)
+bool run_writer_finish(struct run_writer *writer, struct sorted_run *out, struct error *err)
 {
     if (writer->pairs.len > 0 && !write_block(writer, err)) {
         return false;
     }
-    *out = (struct run){writer->start, writer->file->end};
+    writer->run.end = writer->file->end;
+    *out = writer->run;
     return true;
 }
 
-struct run_reader run_reader_open(const struct run_file *file, struct run run,
+struct run_reader run_reader_open(const struct run_file *file, struct sorted_run run,
                                   struct buffer *packed)
 {
     return (struct run_reader){.file = file, .packed = packed, .next = run.start, .end = run.end};
@@ -148,9 +212,8 @@ void run_reader_close(struct run_reader *reader)
 
 static bool damaged(const struct run_reader *reader, struct error *err)
 {
-    return error_set(err, ERROR_DAMAGED,
-                     "temporary sort files in %s: the block at %" PRIu64 " is damaged",
-                     reader->file->dir, reader->next);
+    return error_set(err, ERROR_DAMAGED, "sort files in %s: the block at %" PRIu64 " is damaged",
+                     reader->file->place, reader->next);
 }
 
 /* pread(), so that readers share the file without sharing a position. */
@@ -163,7 +226,7 @@ static bool read_bytes(const struct run_reader *reader, uint64_t from, size_t si
             return damaged(reader, err);
         }
         if (done < 0 && errno != EINTR) {
-            return error_set(err, ERROR_STORE, "temporary sort files in %s: %s", reader->file->dir,
+            return error_set(err, ERROR_STORE, "sort files in %s: %s", reader->file->place,
                              strerror(errno));
         }
         size_t got = done < 0 ? 0 : (size_t)done;
@@ -215,7 +278,24 @@ static bool read_block(struct run_reader *reader, struct error *err)
     }
     reader->pairs.len = head.unpacked_bytes;
     reader->next += block.len;
+    reader->digest = chain(reader->digest, head.checksum);
     return true;
+}
+
+bool run_file_check(const struct run_file *file, const struct sorted_run *run,
+                    const atomic_bool *stop, struct error *err)
+{
+    struct buffer packed = {0};
+    struct run_reader reader = run_reader_open(file, *run, &packed);
+    bool ok = true;
+    while (ok && reader.next < reader.end) {
+        bool stopped = stop != NULL && atomic_load_explicit(stop, memory_order_relaxed);
+        ok = stopped ? error_set(err, ERROR_STOPPED, "stopped") : read_block(&reader, err);
+    }
+    ok = ok && (reader.digest == run->digest || damaged(&reader, err));
+    run_reader_close(&reader);
+    buffer_free(&packed);
+    return ok;
 }
 
 bool run_reader_next(struct run_reader *reader, struct str *key, struct str *value, bool *more,

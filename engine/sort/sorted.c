@@ -52,7 +52,7 @@ void sorted_add_list(struct sorted *sorted, const struct pair_list *list)
     sorted->sources[sorted->source_count++].list = list;
 }
 
-void sorted_add_run(struct sorted *sorted, const struct run_file *file, struct run run)
+void sorted_add_run(struct sorted *sorted, const struct run_file *file, struct sorted_run run)
 {
     sorted->sources[sorted->source_count++].run = run_reader_open(file, run, &sorted->packed);
 }

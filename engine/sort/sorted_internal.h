@@ -15,7 +15,7 @@ struct sorted;
  * added first come first. */
 struct sorted *sorted_new(size_t capacity);
 void sorted_add_list(struct sorted *sorted, const struct pair_list *list);
-void sorted_add_run(struct sorted *sorted, const struct run_file *file, struct run run);
+void sorted_add_run(struct sorted *sorted, const struct run_file *file, struct sorted_run run);
 
 /* Reads the first pair of each source; sorted_next() may follow. ERROR_DAMAGED, ERROR_STORE. */
 MUST_CHECK bool sorted_start(struct sorted *sorted, struct error *err);

@@ -6,6 +6,7 @@
 #include "engine/sort/sorted_internal.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* A merge holds one block of each run: a small memory gets small blocks, so that many fit. */
 enum {
@@ -21,9 +22,12 @@ struct sorter {
     const char *temp_dir;
     const atomic_bool *stop;
     struct pair_list pairs; /* at hand; all of them where there are no runs */
-    struct run_file file;   /* open where there are runs */
-    struct run *runs;
+    struct run_file file;
+    bool is_open; /* the file: where there are runs, or it has a name */
+    bool is_kept; /* it has */
+    struct sorted_run *runs;
     size_t run_count;
+    struct buffer last; /* key of the last run, if this sorter wrote that */
     uint64_t count;
     bool finished;
 };
@@ -45,9 +49,10 @@ void sorter_free(struct sorter *sorter)
     if (sorter == NULL) {
         return;
     }
-    if (sorter->run_count > 0) {
+    if (sorter->is_open) {
         run_file_close(&sorter->file);
     }
+    buffer_free(&sorter->last);
     pair_list_free(&sorter->pairs);
     heap_free(sorter->runs);
     heap_free(sorter);
@@ -80,38 +85,56 @@ static bool copy_pairs(const struct sorter *sorter, struct sorted *from, struct 
     return true;
 }
 
-/* Writes all that comes out of `pairs` as one run, and closes them. */
-static bool write_run(const struct sorter *sorter, struct sorted *pairs, struct run_file *file,
-                      struct run *out, struct error *err)
+/* Writes all that comes out of `pairs` with the writer, and closes both. */
+static bool write_run(const struct sorter *sorter, struct sorted *pairs, struct run_writer *writer,
+                      struct sorted_run *out, struct error *err)
 {
-    struct run_writer writer = run_writer_open(file, sorter->block_bytes);
-    bool ok = sorted_start(pairs, err) && copy_pairs(sorter, pairs, &writer, err) &&
-              run_writer_finish(&writer, out, err);
-    run_writer_close(&writer);
+    bool ok = sorted_start(pairs, err) && copy_pairs(sorter, pairs, writer, err) &&
+              run_writer_finish(writer, out, err);
+    run_writer_close(writer);
     sorted_close(pairs);
     return ok;
+}
+
+/* Pairs that come in order make the last run longer. */
+static bool goes_on(const struct sorter *sorter)
+{
+    struct str key, value;
+    pair_list_at(&sorter->pairs, 0, &key, &value);
+    return sorter->last.len > 0 && str_compare(key, buffer_str(&sorter->last)) >= 0;
+}
+
+static void note_last(struct sorter *sorter)
+{
+    struct str key, value;
+    pair_list_at(&sorter->pairs, sorter->pairs.count - 1, &key, &value);
+    sorter->last.len = 0;
+    buffer_add(&sorter->last, key);
 }
 
 /* The file exists from the first run on. */
 static bool spill(struct sorter *sorter, struct error *err)
 {
-    struct run_file file = sorter->file;
-    if (sorter->run_count == 0 && !run_file_open(sorter->temp_dir, &file, err)) {
+    if (!sorter->is_open && !run_file_open(sorter->temp_dir, &sorter->file, err)) {
         return false;
     }
+    sorter->is_open = true;
     pair_list_sort(&sorter->pairs);
     struct sorted *pairs = sorted_new(1);
     sorted_add_list(pairs, &sorter->pairs);
-    struct run run;
-    if (!write_run(sorter, pairs, &file, &run, err)) {
-        if (sorter->run_count == 0) {
-            run_file_close(&file);
-        }
+    bool longer = goes_on(sorter);
+    struct run_file file = sorter->file; /* which ends where it did, if this fails */
+    struct sorted_run run;
+    struct run_writer writer = run_writer_open(
+        &file, sorter->block_bytes, longer ? &sorter->runs[sorter->run_count - 1] : NULL);
+    if (!write_run(sorter, pairs, &writer, &run, err)) {
         return false;
     }
     sorter->file = file;
     sorter->runs = heap_resize(sorter->runs, (sorter->run_count + 1) * sizeof run);
-    sorter->runs[sorter->run_count++] = run;
+    sorter->run_count += longer ? 0 : 1;
+    sorter->runs[sorter->run_count - 1] = run;
+    note_last(sorter);
     pair_list_clear(&sorter->pairs);
     return true;
 }
@@ -152,7 +175,8 @@ static bool merge_runs(struct sorter *sorter, size_t at_once, struct error *err)
         size_t count = left < at_once ? left : at_once;
         struct sorted *group = sorted_new(count);
         add_runs(sorter, first, count, group);
-        if (!write_run(sorter, group, &file, &sorter->runs[merged], err)) {
+        struct run_writer writer = run_writer_open(&file, sorter->block_bytes, NULL);
+        if (!write_run(sorter, group, &writer, &sorter->runs[merged], err)) {
             run_file_close(&file);
             return false;
         }
@@ -186,17 +210,59 @@ bool sorter_finish(struct sorter *sorter, struct error *err)
     return true;
 }
 
+bool sorter_keep_in(struct sorter *sorter, const char *path, const struct sorted_run *runs,
+                    size_t count, struct error *err)
+{
+    assert(sorter->count == 0 && !sorter->is_open);
+    struct run_file file;
+    if (!run_file_open_named(path, count == 0 ? 0 : runs[count - 1].end, &file, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!run_file_check(&file, &runs[i], sorter->stop, err)) {
+            run_file_close(&file);
+            return false;
+        }
+    }
+    sorter->file = file;
+    sorter->is_open = sorter->is_kept = true;
+    sorter->runs = heap_resize(sorter->runs, (count + 1) * sizeof *runs);
+    if (count > 0) {
+        memcpy(sorter->runs, runs, count * sizeof *runs);
+    }
+    sorter->run_count = count;
+    return true;
+}
+
+bool sorter_keep(struct sorter *sorter, const struct sorted_run **runs, size_t *count,
+                 struct error *err)
+{
+    assert(sorter->is_kept && !sorter->finished);
+    const atomic_bool *stop = sorter->stop;
+    sorter->stop = NULL; /* who stops wants it kept */
+    bool ok = (sorter->pairs.count == 0 || spill(sorter, err)) && run_file_sync(&sorter->file, err);
+    sorter->stop = stop;
+    if (!ok) {
+        return false;
+    }
+    *runs = sorter->runs;
+    *count = sorter->run_count;
+    return true;
+}
+
 bool sorted_open(struct sorter *const *sorters, size_t count, struct sorted **out,
                  struct error *err)
 {
     size_t sources = 0;
     for (size_t i = 0; i < count; i++) {
-        assert(sorters[i]->finished);
+        assert(sorters[i]->finished || sorters[i]->is_kept);
         sources += sorters[i]->run_count + 1;
     }
     struct sorted *sorted = sorted_new(sources);
     for (size_t i = 0; i < count; i++) {
-        sorted_add_list(sorted, &sorters[i]->pairs);
+        if (sorters[i]->finished) {
+            sorted_add_list(sorted, &sorters[i]->pairs);
+        }
         add_runs(sorters[i], 0, sorters[i]->run_count, sorted);
     }
     if (!sorted_start(sorted, err)) {

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/str.h"
+#include "engine/sort/sorted_run.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,6 +33,20 @@ MUST_CHECK bool sorter_add(struct sorter *sorter, struct str key, struct str val
  * in any threads. Errors as sorter_add(), and as sorted_next() where runs are merged. */
 MUST_CHECK bool sorter_finish(struct sorter *sorter, struct error *err);
 
+/* Runs that outlive the process. From now on, which is before the first pair, runs go to a file
+ * that has a name and stays when the sorter goes. path  borrowed as long as the sorter is runs
+ * which it holds already; what lies behind them is cut off. None: it is made anew ERROR_DAMAGED:
+ * one is not what was written. ERROR_BUSY: another process has the file. ERROR_STORE: there is
+ * none. ERROR_STOPPED. Then the sorter is as it was. */
+MUST_CHECK bool sorter_keep_in(struct sorter *sorter, const char *path,
+                               const struct sorted_run *runs, size_t count, struct error *err);
+
+/* All pairs that were added are in that file, durably: the runs tell where, until more are added or
+ * it is finished. Errors as sorter_add(); ERROR_BUSY: another process has put its own in the file's
+ * place. */
+MUST_CHECK bool sorter_keep(struct sorter *sorter, const struct sorted_run **runs, size_t *count,
+                            struct error *err);
+
 /* Pairs that were added. */
 uint64_t sorter_count(const struct sorter *sorter);
 
@@ -40,7 +55,8 @@ uint64_t sorter_count(const struct sorter *sorter);
  * added. */
 struct sorted;
 
-/* ERROR_DAMAGED, ERROR_STORE: a run cannot be read. */
+/* ERROR_DAMAGED, ERROR_STORE: a run cannot be read. A sorter that is kept in a file need not be
+ * finished: what it has kept comes, and more may be added meanwhile. */
 MUST_CHECK bool sorted_open(struct sorter *const *sorters, size_t count, struct sorted **out,
                             struct error *err);
 void sorted_close(struct sorted *sorted);

@@ -184,7 +184,7 @@ START_TEST(a_full_disk_is_an_error_of_its_own)
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
     ck_assert(!ok);
     ck_assert_int_eq(err.code, ERROR_FULL);
-    ck_assert_str_eq(err.text, "no room for temporary sort files in /tmp");
+    ck_assert_str_eq(err.text, "no room for sort files in /tmp");
     sorter_free(sorter);
 }
 END_TEST
