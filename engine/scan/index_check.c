@@ -65,8 +65,8 @@ static bool add_page(void *context, const struct scan_page *page, struct scan_ch
                      struct error *err)
 {
     (void)out;
-    (void)err;
     struct index_pass *pass = context;
+    const struct index_resume *resume = pass->check->resume;
     const struct index_counts *counts = page->tally;
     pass->found.whole += counts->whole;
     pass->found.partial += counts->partial;
@@ -76,7 +76,13 @@ static bool add_page(void *context, const struct scan_page *page, struct scan_ch
         pass->check->report(pass->check->context, page->notes[i]);
         pass->reported++;
     }
-    return true;
+    return resume == NULL || resume->page(resume->context, page, &pass->found, err);
+}
+
+static bool next_segment(void *context, struct scan_turn *out, struct error *err)
+{
+    const struct index_pass *pass = context;
+    return pass->check->resume->next(pass->check->resume->context, out, err);
 }
 
 bool index_check_run(const struct scan_options *scan, const struct index_check *check,
@@ -101,6 +107,11 @@ bool index_check_run(const struct scan_options *scan, const struct index_check *
                                  .tally_bytes = sizeof(struct index_counts),
                                  .item = check_item,
                                  .page = add_page};
+        if (check->resume != NULL) {
+            pass.found = check->resume->before;
+            pass.reported = check->resume->reported;
+            task.next = next_segment;
+        }
         ok = scan_run(&options, &task, err);
     }
     arena_free(arena);

@@ -10,6 +10,8 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -48,7 +50,7 @@ static void put(struct store *store, const char *text, struct arena *arena)
 static struct index_counts check(struct store *store, size_t report_max, struct findings *findings)
 {
     struct scan_options scan = {.store = store, .workers = 2, .segments = 3};
-    struct index_check check = {&index_keys, report_max, report, findings};
+    struct index_check check = {&index_keys, report_max, report, findings, NULL};
     struct index_counts counts = {0};
     struct error err = {0};
     ck_assert_msg(index_check_run(&scan, &check, &counts, &err), "%s", err.text);
@@ -109,11 +111,83 @@ START_TEST(all_violations_count_and_some_are_reported)
 }
 END_TEST
 
+enum { CHECKED = 300, SEGMENTS = 3 };
+
+/* A check that is broken off after some pages, and what it had come to. */
+struct broken {
+    struct arena *arena;
+    struct index_counts so_far;
+    struct str cursors[SEGMENTS];
+    bool done[SEGMENTS];
+    atomic_uint turns;
+    unsigned pages; /* until it breaks */
+};
+
+static bool next_left(void *context, struct scan_turn *out, struct error *err)
+{
+    (void)err;
+    struct broken *broken = context;
+    unsigned turn = 0;
+    do {
+        turn = atomic_fetch_add(&broken->turns, 1);
+    } while (turn < SEGMENTS && broken->done[turn]);
+    out->none = turn >= SEGMENTS;
+    out->segment = out->none ? 0 : turn;
+    out->cursor = broken->cursors[out->segment];
+    return true;
+}
+
+static bool count_page(void *context, const struct scan_page *page,
+                       const struct index_counts *so_far, struct error *err)
+{
+    struct broken *broken = context;
+    if (broken->pages == 0) {
+        return error_set(err, ERROR_STORE, "broken off");
+    }
+    broken->pages--;
+    broken->so_far = *so_far;
+    broken->cursors[page->segment] = arena_copy(broken->arena, page->cursor);
+    broken->done[page->segment] = page->last;
+    return true;
+}
+
+START_TEST(a_check_goes_on_where_it_was_broken_off)
+{
+    struct arena *arena = arena_new();
+    struct store *store = memory_store_new(&table_keys, NULL);
+    struct findings findings = {.arena = arena};
+    struct broken broken = {
+        .arena = arena, .pages = 4, .cursors = {STR_INIT(""), STR_INIT(""), STR_INIT("")}};
+    for (int i = 0; i < CHECKED; i++) {
+        put(store, arena_format(arena, "{\"PK\":\"%d\",\"GSI1PK\":%d}", i, i).ptr, arena);
+    }
+    struct index_resume resume = {.context = &broken, .next = next_left, .page = count_page};
+    struct index_check check = {&index_keys, FINDINGS_MAX, report, &findings, &resume};
+    struct scan_options scan = {
+        .store = store, .workers = 1, .segments = SEGMENTS, .limits = {.items = 3}};
+    struct index_counts counts = {0};
+    struct error err = {0};
+    ck_assert(!index_check_run(&scan, &check, &counts, &err));
+    ck_assert_uint_eq(broken.so_far.violating, 12);
+    findings.count = 12; /* of the page that broke it, nobody was told */
+    resume.before = broken.so_far;
+    resume.reported = findings.count;
+    broken.pages = CHECKED;
+    atomic_store(&broken.turns, 0);
+    ck_assert_msg(index_check_run(&scan, &check, &counts, &err), "%s", err.text);
+    ck_assert_uint_eq(counts.violating, CHECKED);
+    ck_assert_uint_eq(findings.count, FINDINGS_MAX);
+    store_close(store);
+    arena_free(arena);
+}
+END_TEST
+
 int main(void)
 {
     TCase *index = tcase_create("index");
     tcase_add_loop_test(index, an_item_counts_by_its_index_key, 0, ROWS(cases));
     tcase_add_test(index, all_violations_count_and_some_are_reported);
+    tcase_add_test(index, a_check_goes_on_where_it_was_broken_off);
     Suite *suite = suite_create("engine/scan/index_check");
     suite_add_tcase(suite, index);
     return suite_run(suite);
