@@ -4,6 +4,7 @@
 #include "engine/scan/scan.h"
 #include "migrate/cli/report.h"
 #include "migrate/run/dry_run_sample.h"
+#include "migrate/run/runner_look_ahead.h"
 #include "migrate/run/runner_tally.h"
 
 #include <stdatomic.h>

@@ -7,6 +7,7 @@
 #include "engine/sort/sorter.h"
 #include "migrate/cli/report.h"
 #include "migrate/run/probe_groups.h"
+#include "migrate/run/runner_look_ahead.h"
 
 #include <string.h>
 

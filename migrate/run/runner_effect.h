@@ -39,10 +39,6 @@ struct runner_effect {
 MUST_CHECK bool runner_effect_of(const struct runner_meeter *meeter, const struct stored_item *item,
                                  struct arena *arena, struct runner_effect *out, struct error *err);
 
-/* Reads together what a page's items look up, where that saves time. */
-MUST_CHECK bool runner_look_ahead(const struct runner_meeter *meeter, const struct page *page,
-                                  struct error *err);
-
 /* Adds each step's outcome to its counts, or takes it out again. */
 void runner_effect_count(const unsigned char *outcomes, size_t step_count,
                          struct step_counts *counts);

@@ -4,6 +4,7 @@
 #include "engine/item/key.h"
 #include "engine/scan/scan.h"
 #include "migrate/cli/report.h"
+#include "migrate/run/runner_look_ahead.h"
 #include "migrate/run/runner_segments.h"
 #include "migrate/run/runner_tally.h"
 

@@ -158,6 +158,24 @@ class Collisions(ApiTable):
                 self.apply()
                 self.assert_left(N=3)
 
+    def test_what_verdicts_look_up_is_read_together(self):
+        pairs = 40
+        items = [item(f"{letter}#{pair}", U={"N": str(value)}) for pair in range(pairs) for letter, value in (("C", 3), ("D", 5))]
+        held = [item(f"C#{1000 + pair}", U={"N": "5"}) for pair in range(pairs)] + [item(f"N#{1000 + pair}", U={"N": "3"}) for pair in range(pairs)]
+        self.begin(*items, *held, steps=[NEWER])
+        gets = []
+
+        def before(operation, body):
+            self.ruled = self.ruled or operation == "PutItem" and b"checkpoint/" in body
+            if self.ruled and operation in ("GetItem", "BatchGetItem"):
+                gets.append(operation)
+
+        with ddb_servers.Proxy(self.server, before=before) as proxy:
+            refold.run("apply", proxy.table(self.name), *self.options, "--segments", "1", "--workers", "1", "--page-size", "200")
+        self.assertEqual({partition: one["U"]["N"] for partition, one in self.found().items()},
+                         {f"N#{base + pair}": "5" for pair in range(pairs) for base in (0, 1000)})
+        self.assertLess(len(gets), pairs / 2)
+
     def test_a_winner_that_comes_between_two_looks_has_come(self):
         def come():
             self.server.call("PutItem", {"TableName": self.name, "Item": item("N#1", U={"N": "5"})})
