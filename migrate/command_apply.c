@@ -25,7 +25,7 @@ static const struct option options[] = {
     {"no-consistent-read", NULL, "read a server's table at half the price: see above"},
     {"max-item-errors", "N", "stop a pass after more than N item errors (default: never)"},
     {"temp", "DIR", "folder for temporary sort files (default: $TMPDIR, else /tmp)"},
-    {"state", "DIR", "undo files of a table on a server (default .refold-state/TABLE)"},
+    {"state", "DIR", "files of a run on a server's table (default .refold-state/TABLE)"},
     {"max-rcu", "N|N%", "read capacity a second, or a share of what is provisioned"},
     {"max-wcu", "N|N%", "write capacity a second, likewise"},
     {"control", "FILE",

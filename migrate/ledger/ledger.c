@@ -134,17 +134,24 @@ bool ledger_next_pass(struct store *store, struct store_reader *reader, uint64_t
     return ok;
 }
 
-/* Appends controls that delete what begins with the prefix to a buffer of struct control. */
-static bool collect(struct store_reader *reader, struct str prefix, struct arena *arena,
-                    struct buffer *out, struct error *err)
+struct collecting {
+    struct store_reader *reader;
+    struct arena *arena;
+    struct buffer controls; /* of struct control, which delete */
+};
+
+/* What begins with the prefix, but for one record. */
+static bool collect(struct collecting *to, struct str prefix, struct str but, struct error *err)
 {
-    struct control_list controls = {NULL, 0};
-    if (!store_control_list(reader, prefix, arena, &controls, err)) {
+    struct control_list found = {NULL, 0};
+    if (!store_control_list(to->reader, prefix, to->arena, &found, err)) {
         return false;
     }
-    for (size_t i = 0; i < controls.count; i++) {
-        struct control gone = {.name = controls.list[i].name};
-        buffer_add(out, (struct str){(const char *)&gone, sizeof gone});
+    for (size_t i = 0; i < found.count; i++) {
+        struct control gone = {.name = found.list[i].name};
+        if (!str_equal(gone.name, but)) {
+            buffer_add(&to->controls, (struct str){(const char *)&gone, sizeof gone});
+        }
     }
     return true;
 }
@@ -158,26 +165,33 @@ static bool commit_all(struct store *store, const struct buffer *controls, struc
 bool ledger_forget(struct store *store, struct store_reader *reader, struct str prefix,
                    struct error *err)
 {
-    struct arena *arena = arena_new();
-    struct buffer controls = {0};
-    bool ok = collect(reader, prefix, arena, &controls, err) && commit_all(store, &controls, err);
-    buffer_free(&controls);
-    arena_free(arena);
+    struct collecting all = {reader, arena_new(), {NULL, 0, 0}};
+    bool ok = collect(&all, prefix, STR(""), err) && commit_all(store, &all.controls, err);
+    buffer_free(&all.controls);
+    arena_free(all.arena);
     return ok;
+}
+
+struct str ledger_reading_name(uint32_t version, uint32_t stage, struct arena *arena)
+{
+    return arena_format(arena, "probe/%010" PRIu32 "/%05" PRIu32 "-reading", version, stage);
 }
 
 bool ledger_settle(struct store *store, struct store_reader *reader,
                    const struct ledger_record *record, struct error *err)
 {
     struct arena *arena = arena_new();
+    struct collecting all = {reader, arena, {NULL, 0, 0}};
     struct control own = ledger_control(record, arena);
     struct str checkpoints = arena_format(arena, "checkpoint/%010" PRIu32 "/", record->version);
     struct str verdicts = arena_format(arena, "probe/%010" PRIu32 "/", record->version);
-    struct buffer controls = {0};
-    buffer_add(&controls, (struct str){(const char *)&own, sizeof own});
-    bool ok = collect(reader, checkpoints, arena, &controls, err) &&
-              collect(reader, verdicts, arena, &controls, err) && commit_all(store, &controls, err);
-    buffer_free(&controls);
+    bool goes_on = record->state == RUN_RUNNING;
+    struct str reading =
+        goes_on ? ledger_reading_name(record->version, record->stage, arena) : STR("");
+    buffer_add(&all.controls, (struct str){(const char *)&own, sizeof own});
+    bool ok = collect(&all, checkpoints, STR(""), err) && collect(&all, verdicts, reading, err) &&
+              commit_all(store, &all.controls, err);
+    buffer_free(&all.controls);
     arena_free(arena);
     return ok || error_wrap(err, "writing the ledger");
 }
@@ -194,13 +208,19 @@ struct str ledger_now(struct arena *arena)
     return arena_copy(arena, (struct str){text, strlen(text)});
 }
 
-struct str ledger_who(struct arena *arena)
+struct str ledger_host(struct arena *arena)
 {
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) != 0) {
         host[0] = '\0';
     }
+    return arena_copy(arena, (struct str){host, strlen(host)});
+}
+
+struct str ledger_who(struct arena *arena)
+{
     const struct passwd *user = getpwuid(geteuid());
-    return arena_format(arena, "%s@%s, process %ld", user != NULL ? user->pw_name : "?", host,
-                        (long)getpid());
+    struct str host = ledger_host(arena);
+    return arena_format(arena, "%s@%.*s, process %ld", user != NULL ? user->pw_name : "?",
+                        STR_ARG(host), (long)getpid());
 }

@@ -54,12 +54,19 @@ MUST_CHECK bool ledger_next_pass(struct store *store, struct store_reader *reade
 MUST_CHECK bool ledger_forget(struct store *store, struct store_reader *reader, struct str prefix,
                               struct error *err);
 
-/* Writes the record and deletes what its pass kept, checkpoints and verdicts, in one commit. */
+/* What tells that the table is being read at that stage, before anything is written:
+ * kept_reading.h.
+ */
+struct str ledger_reading_name(uint32_t version, uint32_t stage, struct arena *arena);
+
+/* Writes the record and deletes what its pass kept, checkpoints and verdicts, in one commit; and
+ * what tells of readings, but for that of the stage at which it is running. */
 MUST_CHECK bool ledger_settle(struct store *store, struct store_reader *reader,
                               const struct ledger_record *record, struct error *err);
 
-/* Now in UTC, "2026-04-18T03:04:05Z"; and "user@host, process 123". */
+/* Now in UTC, "2026-04-18T03:04:05Z"; this host; and "user@host, process 123". */
 struct str ledger_now(struct arena *arena);
+struct str ledger_host(struct arena *arena);
 struct str ledger_who(struct arena *arena);
 
 #endif

@@ -108,7 +108,8 @@ static bool find_verdicts(const struct rehearsal *rehearsal, const struct runner
     if (!rules->facts->needs_probe || begun->verdicts.list != NULL) {
         return true;
     }
-    return probe_run(&rehearsal->view, rules, begun->pass, &begun->verdicts, err);
+    struct probe_scope scope = {.pass = begun->pass};
+    return probe_run(&rehearsal->view, rules, &scope, &begun->verdicts, err);
 }
 
 static struct ledger_step *label_steps(const struct pass_facts *facts, struct arena *arena)
@@ -179,7 +180,8 @@ static bool rehearse_create(struct rehearsal *rehearsal, const struct stage *sta
     bool standing = table_index(&rehearsal->view.table, stage->index.name) != NULL;
     struct stage listed = *stage;
     listed.leave_out = false; /* those that are left out are listed too */
-    if (!runner_index_check(&rehearsal->view, &listed, &record, &out->index, err)) {
+    struct index_stage checked = {.stage = &listed, .record = &record};
+    if (!runner_index_check(&rehearsal->view, &checked, &out->index, err)) {
         return false;
     }
     out->faults = record.faults;

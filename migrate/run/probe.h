@@ -5,15 +5,21 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "migrate/run/kept_reading.h"
 #include "migrate/run/probe_verdicts.h"
 #include "migrate/run/runner_effect.h"
 #include "migrate/run/runner_session.h"
 
-/* Finds the verdicts, in the session's arena; nothing is written to the table.
+struct probe_scope {
+    uint64_t pass; /* items that an earlier attempt at it wrote want no keys any more */
+    struct kept_reading *reading; /* borrowed: what of it a kill leaves; NULL: nothing */
+};
+
+/* Finds the verdicts, in the session's arena; nothing is written to the table's items.
  *   rules  `verdicts` must be NULL
- *   pass   its number: items that an earlier attempt wrote want no keys any more
  * ERROR_STOPPED: asked to stop. What reading and sorting return. */
 MUST_CHECK bool probe_run(const struct runner_session *session, const struct runner_rules *rules,
-                          uint64_t pass, struct probe_verdicts *out, struct error *err);
+                          const struct probe_scope *scope, struct probe_verdicts *out,
+                          struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "migrate/run/runner.h"
 
 #include "migrate/ledger/ledger.h"
+#include "migrate/run/kept_reading.h"
 #include "migrate/run/probe.h"
 #include "migrate/run/runner_index.h"
 #include "migrate/run/runner_pass.h"
@@ -108,18 +109,34 @@ static bool begin_pass(const struct run *run, struct error *err)
            (run->sweeps || ledger_write(session->store, record, err));
 }
 
+static bool probe(const struct run *run, const struct runner_rules *rules, struct str prefix,
+                  struct probe_verdicts *out, struct error *err)
+{
+    struct runner_session *session = run->session;
+    struct probe_scope scope = {.pass = run->record->pass};
+    struct kept_purpose purpose =
+        kept_purpose_of("the search for collisions", session, run->record);
+    bool keeps = !run->sweeps; /* a sweep begins anew with each attempt */
+    bool ok = ledger_forget(session->store, session->reader, prefix, err) &&
+              (!keeps || kept_reading_open(session, &purpose, &scope.reading, err)) &&
+              probe_run(session, rules, &scope, out, err) &&
+              probe_verdicts_save(session->store, prefix, out, err);
+    kept_reading_close(scope.reading);
+    return ok;
+}
+
 /* Verdicts that are durable are obeyed; else the table is read for them. */
 static bool find_verdicts(const struct run *run, const struct runner_rules *rules,
                           struct probe_verdicts *out, struct error *err)
 {
     struct runner_session *session = run->session;
     struct str prefix = probe_prefix(run->plan->version, run->record->stage, session->arena);
-    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, err)) {
+    if (!probe_verdicts_load(session->reader, prefix, session->arena, out, err) ||
+        (out->list == NULL && !probe(run, rules, prefix, out, err))) {
         return false;
     }
-    return out->list != NULL || (ledger_forget(session->store, session->reader, prefix, err) &&
-                                 probe_run(session, rules, run->record->pass, out, err) &&
-                                 probe_verdicts_save(session->store, prefix, out, err));
+    kept_reading_forget(session, run->plan->version);
+    return true;
 }
 
 static bool write_pass(const struct run *run, const struct compiled_stage *stage,
@@ -172,18 +189,38 @@ static bool run_pass(const struct run *run, const struct compiled_stage *stage, 
 
 /* ---------------------------------------------------------------- table steps */
 
+static bool check_index(const struct run *run, const struct stage *stage, struct index_counts *out,
+                        struct error *err)
+{
+    struct runner_session *session = run->session;
+    struct str name = stage->index.name;
+    const char *what = arena_format(session->arena, "the check of index %.*s", STR_ARG(name)).ptr;
+    struct kept_purpose purpose = kept_purpose_of(what, session, run->record);
+    struct index_stage checked = {.stage = stage, .record = run->record};
+    /* Neither its pass nor its stage tells the check of a rollback from that of the plan. */
+    bool keeps = run->record->state == RUN_RUNNING;
+    bool ok = (!keeps || kept_reading_open(session, &purpose, &checked.reading, err)) &&
+              runner_index_check(session, &checked, out, err);
+    kept_reading_close(checked.reading);
+    return ok;
+}
+
 static bool create_index(const struct run *run, const struct stage *stage, bool *failed,
                          struct error *err)
 {
     struct index_counts counts = {0};
     if (table_index(&run->session->table, stage->index.name) == NULL) {
-        if (!runner_index_check(run->session, stage, run->record, &counts, err)) {
+        if (!check_index(run, stage, &counts, err)) {
             return false;
         }
         *failed = counts.violating > 0 && !stage->leave_out;
         run->record->violating = *failed ? counts.violating : 0;
     }
-    return *failed || runner_index_create(run->session, stage, run->record, err);
+    if (!*failed && !runner_index_create(run->session, stage, run->record, err)) {
+        return false;
+    }
+    kept_reading_forget(run->session, run->record->version);
+    return true;
 }
 
 /* ---------------------------------------------------------------- all stages */

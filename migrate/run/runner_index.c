@@ -1,6 +1,8 @@
 #include "migrate/run/runner_index.h"
 
 #include "migrate/cli/report.h"
+#include "migrate/ledger/ledger_json.h"
+#include "migrate/run/kept_reading.h"
 #include "migrate/run/runner_compile.h"
 
 #include <string.h>
@@ -20,25 +22,111 @@ static void note_finding(void *context, struct str finding)
     fault_list_add(&findings->record->faults, fault, findings->arena);
 }
 
-bool runner_index_check(struct runner_session *session, const struct stage *stage,
-                        struct ledger_record *record, struct index_counts *out, struct error *err)
+/* ---------------------------------------------------------------- going on with a check */
+
+/* What a server's table is checked with: docs/format.md has what is kept. */
+struct keeping {
+    struct kept_reading *reading;
+    struct findings *findings;
+    struct index_resume resume;
+};
+
+static bool next_segment(void *context, struct scan_turn *out, struct error *err)
+{
+    (void)err;
+    const struct keeping *keeping = context;
+    return kept_reading_next(keeping->reading, out);
+}
+
+static bool save(const struct keeping *keeping, const struct index_counts *so_far,
+                 struct error *err)
+{
+    cJSON *part = cJSON_CreateObject();
+    (void)cJSON_AddNumberToObject(part, "whole", (double)so_far->whole);
+    (void)cJSON_AddNumberToObject(part, "partial", (double)so_far->partial);
+    (void)cJSON_AddNumberToObject(part, "without", (double)so_far->without);
+    (void)cJSON_AddNumberToObject(part, "violating", (double)so_far->violating);
+    fault_list_to_json(&keeping->findings->record->faults, part, "faults");
+    return kept_reading_save(keeping->reading, part, err);
+}
+
+static bool take_page(void *context, const struct scan_page *page,
+                      const struct index_counts *so_far, struct error *err)
+{
+    struct keeping *keeping = context;
+    kept_reading_page(keeping->reading, page);
+    keeping->resume.before = *so_far;
+    return !kept_reading_is_due(keeping->reading, 1) || save(keeping, so_far, err);
+}
+
+static bool read_part(const cJSON *part, struct keeping *keeping, struct error *err)
+{
+    struct index_counts *before = &keeping->resume.before;
+    struct fault_list *faults = &keeping->findings->record->faults;
+    if (!ledger_json_number(part, "whole", &before->whole, err) ||
+        !ledger_json_number(part, "partial", &before->partial, err) ||
+        !ledger_json_number(part, "without", &before->without, err) ||
+        !ledger_json_number(part, "violating", &before->violating, err) ||
+        !fault_list_from_json(part, "faults", keeping->findings->arena, faults, err)) {
+        return false;
+    }
+    keeping->resume.reported = faults->count;
+    return true;
+}
+
+static bool open_keeping(struct keeping *keeping, struct error *err)
+{
+    const cJSON *part = kept_reading_part(keeping->reading);
+    struct error why = {ERROR_NONE, ""};
+    keeping->resume.context = keeping;
+    keeping->resume.next = next_segment;
+    keeping->resume.page = take_page;
+    if (part != NULL && read_part(part, keeping, &why)) {
+        kept_reading_say(keeping->reading);
+        return true;
+    }
+    keeping->resume.before = (struct index_counts){.whole = 0};
+    return kept_reading_begin(keeping->reading, part == NULL ? NULL : why.text, err);
+}
+
+static bool check_kept(const struct scan_options *scan, const struct index_check *check,
+                       struct kept_reading *reading, struct index_counts *out, struct error *err)
+{
+    struct scan_options options = *scan;
+    struct index_check kept = *check;
+    struct keeping keeping = {.reading = reading, .findings = check->context};
+    options.segments = kept_reading_segments(reading);
+    kept.resume = &keeping.resume;
+    if (!open_keeping(&keeping, err)) {
+        return false;
+    }
+    bool ok = index_check_run(&options, &kept, out, err);
+    if (!ok) {
+        struct error ignored;
+        (void)!save(&keeping, &keeping.resume.before, &ignored);
+    }
+    return ok;
+}
+
+bool runner_index_check(struct runner_session *session, const struct index_stage *stage,
+                        struct index_counts *out, struct error *err)
 {
     struct scan_options scan = runner_session_scan(session);
     struct arena *arena = session->arena;
-    struct findings findings = {
-        record, arena, arena_format(arena, "create_index %.*s", STR_ARG(stage->index.name))};
-    struct index_check check = {.keys = &stage->index.keys,
-                                .report_max = stage->leave_out ? 0 : LEDGER_FAULTS_MAX,
+    struct str name = stage->stage->index.name;
+    struct findings findings = {stage->record, arena,
+                                arena_format(arena, "create_index %.*s", STR_ARG(name))};
+    struct index_check check = {.keys = &stage->stage->index.keys,
+                                .report_max = stage->stage->leave_out ? 0 : LEDGER_FAULTS_MAX,
                                 .report = note_finding,
                                 .context = &findings};
-    if (!index_check_run(&scan, &check, out, err)) {
-        return false;
-    }
-    if (session->eligible_count < INDEXES_MAX) {
-        session->eligible[session->eligible_count].name = stage->index.name;
+    bool ok = stage->reading != NULL ? check_kept(&scan, &check, stage->reading, out, err)
+                                     : index_check_run(&scan, &check, out, err);
+    if (ok && session->eligible_count < INDEXES_MAX) {
+        session->eligible[session->eligible_count].name = name;
         session->eligible[session->eligible_count++].items = out->whole;
     }
-    return true;
+    return ok;
 }
 
 /* ---------------------------------------------------------------- changing */

@@ -6,15 +6,21 @@
 #include "engine/base/error.h"
 #include "engine/scan/index_check.h"
 #include "migrate/ledger/ledger_record.h"
+#include "migrate/run/kept_reading.h"
 #include "migrate/run/runner_session.h"
 #include "plans/plan.h"
 
 #include <stdbool.h>
 
+struct index_stage {
+    const struct stage *stage;
+    struct ledger_record *record;
+    struct kept_reading *reading; /* borrowed: what of the check a kill leaves; NULL: nothing */
+};
+
 /* Reads the table for items that violate the index's keys. Examples are added to the faults. */
-MUST_CHECK bool runner_index_check(struct runner_session *session, const struct stage *stage,
-                                   struct ledger_record *record, struct index_counts *out,
-                                   struct error *err);
+MUST_CHECK bool runner_index_check(struct runner_session *session, const struct index_stage *stage,
+                                   struct index_counts *out, struct error *err);
 
 /* Declares the index, after it is in the record. */
 MUST_CHECK bool runner_index_create(struct runner_session *session, const struct stage *stage,

@@ -12,9 +12,10 @@ static bool look(const struct runner_session *session, const struct compiled_sta
 {
     struct arena *arena = session->arena;
     struct probe_verdicts verdicts = {.count = 0};
+    struct probe_scope scope = {.pass = NO_PASS};
     struct runner_rules rules = {
         .pass = stage->pass, .facts = stage->facts, .table = &session->table};
-    if (stage->facts->needs_probe && !probe_run(session, &rules, NO_PASS, &verdicts, err)) {
+    if (stage->facts->needs_probe && !probe_run(session, &rules, &scope, &verdicts, err)) {
         return false;
     }
     rules.verdicts = &verdicts;

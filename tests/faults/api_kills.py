@@ -36,7 +36,7 @@ LOOKUP = {"name": "products", "where": "begins_with(SK, 'ORDER#')", "lookup": {"
 DELETE = {"name": "done", "where": "begins_with(SK, 'ORDER#') AND Status = 'done'", "delete": True}
 INDEX = {"create_index": {"name": "GSI1", "partition": "GSI1PK:S", "projection": "KEYS_ONLY"}}
 PLANS = {"dynoxide": [[SET], [REKEY], [PUT, MARK], [LOOKUP], [INDEX], [DELETE]], "dynalite": [[SET], [REKEY], [PUT, MARK], [LOOKUP], [DELETE]]}
-PROBED = ("rekey", "put", "create_index")  # where all items are looked at first, from the start each time
+PROBED = ("rekey", "put", "create_index")  # where all items are looked at first: api_kills_probe.py
 
 
 def rows():

@@ -2,6 +2,7 @@
 """Items that somebody changes after collisions were looked for: what a verdict went by is so when it is obeyed, or nothing is lost."""
 import json
 import os
+import signal
 import sys
 import unittest
 
@@ -175,6 +176,29 @@ class Collisions(ApiTable):
         self.assertEqual({partition: one["U"]["N"] for partition, one in self.found().items()},
                          {f"N#{base + pair}": "5" for pair in range(pairs) for base in (0, 1000)})
         self.assertLess(len(gets), pairs / 2)
+
+    def test_a_search_that_is_interrupted_reads_nothing_again(self):
+        self.begin(*(item(f"C#{number}", U={"N": "1"}) for number in range(300)), steps=[NEWER])
+        pages, wanted = [], 5
+        words = ("--segments", "2", "--workers", "2", "--page-size", "20")
+
+        def before(operation, body):
+            if operation == "Scan" and b'"Segment"' in body and not self.ruled:
+                pages.append((json.loads(body)["Segment"], json.loads(body).get("ExclusiveStartKey")))
+                if len(pages) == wanted:
+                    program.process.send_signal(signal.SIGINT)
+            self.ruled = self.ruled or b"record/probe/" in body and b"/done" in body
+
+        with ddb_servers.Proxy(self.server, before=before) as proxy:
+            program = refold.Started("apply", proxy.table(self.name), *self.options, *words)
+            program.end(5)
+            read = list(pages)
+            self.assertLess(len(read), 12)
+            _, err = refold.run("apply", proxy.table(self.name), *self.options, *words)
+        self.assertIn("the search for collisions goes on: ", err)
+        self.assertEqual([page for page in pages[len(read):] if page in read], [])
+        self.assertEqual(set(self.found()), {f"N#{number}" for number in range(300)})
+        self.assertEqual([name for name in os.listdir(self.state) if not name.endswith(".undo")], [])
 
     def test_a_winner_that_comes_between_two_looks_has_come(self):
         def come():

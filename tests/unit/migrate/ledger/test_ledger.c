@@ -232,6 +232,24 @@ START_TEST(a_damaged_checkpoint_is_an_error) /* RES-1: cut short, and with a byt
 }
 END_TEST
 
+START_TEST(a_reading_is_told_of_until_its_stage_is_done)
+{
+    struct fixture f = set_up();
+    struct ledger_record record = {
+        .version = 3, .name = STR("p"), .hash = STR("1:a"), .state = RUN_RUNNING, .stage = 1};
+    put_control(&f, "probe/0000000003/00000-reading", STR("{}"));
+    put_control(&f, "probe/0000000003/00001-reading", STR("{}"));
+    put_control(&f, "probe/0000000003/00001/0000000000", STR("{}"));
+    ck_assert(ledger_settle(f.store, f.reader, &record, &f.err));
+    ck_assert_uint_eq(count_controls(&f, "probe/"), 1);
+    ck_assert_uint_eq(count_controls(&f, "probe/0000000003/00001-reading"), 1);
+    record.state = RUN_FAILED;
+    ck_assert(ledger_settle(f.store, f.reader, &record, &f.err));
+    ck_assert_uint_eq(count_controls(&f, "probe/"), 0);
+    tear_down(&f);
+}
+END_TEST
+
 int main(void)
 {
     TCase *records = tcase_create("records");
@@ -244,6 +262,7 @@ int main(void)
     tcase_add_test(checkpoints, a_checkpoint_comes_back_and_others_begin_at_their_start);
     tcase_add_loop_test(checkpoints, a_checkpoint_of_another_run_is_refused, 0, ROWS(others));
     tcase_add_test(checkpoints, a_damaged_checkpoint_is_an_error);
+    tcase_add_test(checkpoints, a_reading_is_told_of_until_its_stage_is_done);
     Suite *suite = suite_create("migrate/ledger/ledger");
     suite_add_tcase(suite, records);
     suite_add_tcase(suite, checkpoints);
