@@ -134,6 +134,26 @@ class Framing(Case):
             self.assertEqual([json.loads(reply["content"])["n"] for reply in replies], list(range(5)))
             self.assertEqual(stub.connections, 5)
 
+    def test_a_connection_that_the_server_ends_is_not_used_again(self):
+        """Two at a time: one connection ends behind its reply, before the other's comes."""
+        ended = threading.Event()
+
+        class Ending(Stub):
+            def _serve(self, connection, number):
+                super()._serve(connection, number)
+                ended.set()
+
+        def answer(request):
+            if request.body["n"] % 2 == 0:
+                return Reply({}, close=True)
+            ended.wait(20)
+            ended.clear()
+            return {}
+        with Ending(answer) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(20)], "at_once=2")
+            self.check_all(replies, reply="ok", attempts=1, unsure=False)
+            self.assertEqual(stub.connections, 11)
+
     def test_a_reply_before_the_request_is_whole(self):
         """The server reads no body, says why, and waits for the client to close."""
         heads = []
