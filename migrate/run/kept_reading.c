@@ -39,6 +39,7 @@ struct kept_reading {
     struct str base;               /* how their paths begin */
     struct str name;               /* of the table's record */
     struct kept_manifest manifest; /* as it was found; then as it is saved */
+    bool is_new;                   /* the table has not been told yet */
     const char *why;               /* it was found, and is not believed; NULL: nothing was */
     struct kept_place *begun;      /* by segment: where this attempt takes it up */
     struct buffer *cursors;        /* by segment */
@@ -337,7 +338,8 @@ bool kept_reading_begin(struct kept_reading *kept, const char *why, struct error
     };
     set_out(kept);
     remove_files(kept->base, kept->arena);
-    return write_record(kept, err);
+    kept->is_new = true;
+    return true;
 }
 
 void kept_reading_say(const struct kept_reading *kept)
@@ -397,7 +399,10 @@ bool kept_reading_save(struct kept_reading *kept, cJSON *part, struct error *err
     for (uint32_t i = 0; i < kept->purpose.segments; i++) {
         kept->manifest.places[i].cursor = buffer_str(&kept->cursors[i]);
     }
-    bool ok = replace_manifest(kept, kept_manifest_print(&kept->manifest, arena), arena, err);
+    /* The table never tells of a file that is not there. */
+    bool ok = replace_manifest(kept, kept_manifest_print(&kept->manifest, arena), arena, err) &&
+              (!kept->is_new || write_record(kept, err));
+    kept->is_new = kept->is_new && !ok;
     kept->pages_saved = kept->pages;
     kept->saved = now();
     arena_free(arena);

@@ -48,7 +48,7 @@ void kept_reading_close(struct kept_reading *kept); /* NULL is fine; the files s
 const cJSON *kept_reading_part(const struct kept_reading *kept);
 
 /* Begins anew, and says so where there was something: for the reason that was found, or for `why`
- * (NULL: none). */
+ * (NULL: none). To be saved at once, as what was there is gone. */
 MUST_CHECK bool kept_reading_begin(struct kept_reading *kept, const char *why, struct error *err);
 
 /* Says that it goes on. */

@@ -86,7 +86,8 @@ static bool open_keeping(struct keeping *keeping, struct error *err)
         return true;
     }
     keeping->resume.before = (struct index_counts){.whole = 0};
-    return kept_reading_begin(keeping->reading, part == NULL ? NULL : why.text, err);
+    return kept_reading_begin(keeping->reading, part == NULL ? NULL : why.text, err) &&
+           save(keeping, &keeping->resume.before, err);
 }
 
 static bool check_kept(const struct scan_options *scan, const struct index_check *check,
