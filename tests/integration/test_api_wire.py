@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import socket
+import ssl
 import sys
 import tempfile
 import threading
@@ -41,6 +42,22 @@ def chunked(body, *sizes):
     return out + b"0\r\n\r\n"
 
 
+def filling(n, size):
+    """A reply of so many bytes."""
+    filler = size - 1000
+    filler += size - len(Reply({"n": n, "x": "y" * filler}).wire("x"))
+    return Reply({"n": n, "x": "y" * filler}).wire("x")
+
+
+class Corked(ssl.SSLSocket):
+    """What it sends at a time comes at once."""
+
+    def sendall(self, data, flags=0):
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        super().sendall(data, flags)
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+
+
 class Tls(Case):
     def setUp(self):
         folder = tempfile.mkdtemp(prefix="refold-tls-")
@@ -73,6 +90,15 @@ class Tls(Case):
         with Stub(first_time(lambda n: Reply(whole.body, cut=n)), tls=self.context) as stub:
             replies, _ = call(stub.url, [{"n": n} for n in range(size)], env=self.env)
             self.check_all(replies, reply="ok", attempts=2, unsure=True)
+
+    def test_bytes_that_were_not_asked_for_answer_nothing(self):
+        """They are a record of their own, behind that of the reply."""
+        self.context.sslsocket_class = Corked
+        with Stub(lambda request: Raw(filling(request.body["n"], 16384), JUNK), tls=self.context) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(5)], "at_once=1", env=self.env)
+            self.check_all(replies, reply="ok", attempts=1)
+            self.assertEqual([json.loads(reply["content"])["n"] for reply in replies], list(range(5)))
+            self.assertEqual(stub.connections, 5)
 
     def test_what_waited_for_its_connection_too_long_is_not_sent(self):
         """The run is stopped while the server lets the handshake wait."""
@@ -153,6 +179,13 @@ class Framing(Case):
             replies, _ = call(stub.url, [{"n": n} for n in range(20)], "at_once=2")
             self.check_all(replies, reply="ok", attempts=1, unsure=False)
             self.assertEqual(stub.connections, 11)
+
+    def test_nor_do_those_that_were_not_received_with_the_reply(self):
+        """The reply fills what is received at a time, so that they stay with the system."""
+        with Stub(lambda request: Raw(filling(request.body["n"], 65536), JUNK)) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(40)], "at_once=1")
+            self.check_all(replies, reply="ok", attempts=1)
+            self.assertEqual([json.loads(reply["content"])["n"] for reply in replies], list(range(40)))
 
     def test_a_reply_before_the_request_is_whole(self):
         """The server reads no body, says why, and waits for the client to close."""

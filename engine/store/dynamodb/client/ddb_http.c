@@ -390,14 +390,24 @@ static void compose(struct slot *slot, const struct ddb_request *request, const 
     }
 }
 
+/* Whoever has sent what was not asked for would have it taken for the next reply. */
+static bool has_connection(struct slot *slot)
+{
+    if (ddb_connection_is_open(slot->connection)) {
+        look_at_idle(slot);
+    }
+    return ddb_connection_is_open(slot->connection);
+}
+
 /* One that has a connection, if there is any. */
 static struct slot *take_free(struct ddb_http *http)
 {
     struct slot **link = &http->free;
     assert(*link != NULL);
-    while ((*link)->next != NULL && !ddb_connection_is_open((*link)->connection)) {
+    while (*link != NULL && !has_connection(*link)) {
         link = &(*link)->next;
     }
+    link = *link == NULL ? &http->free : link;
     struct slot *slot = *link;
     *link = slot->next;
     return slot;
@@ -406,9 +416,6 @@ static struct slot *take_free(struct ddb_http *http)
 void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
                     const struct ddb_key *key, int64_t now_s, void *tag)
 {
-    if (http->in_flight == 0) {
-        turn(http, 0); /* nobody has looked which connections have ended */
-    }
     struct slot *slot = take_free(http);
     compose(slot, request, key, now_s);
     ddb_response_reset(&slot->response);
