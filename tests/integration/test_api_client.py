@@ -318,6 +318,25 @@ class Keys(Case):
                     self.check_all(replies, reply="ok", attempts=1)
                     self.assertTrue(end["place"].endswith("key id ...5678 from " + source), end)
 
+    def test_a_command_for_credentials_gets_no_connections(self):
+        """Those it prints are soon over, so that it is called again while there are some."""
+        script = self.write("process.py", f"""#!{sys.executable}
+import datetime, json, os
+over = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)
+files = [file for file in os.listdir("/proc/self/fd") if int(file) > 2 and os.path.exists("/proc/self/fd/" + file)]
+open({self.folder!r} + "/calls", "a").write(" ".join(files) + "\\n")
+print(json.dumps({{"Version": 1, "AccessKeyId": "AKIDSTUB00001234", "SecretAccessKey": "stub-secret",
+                  "Expiration": over.strftime("%Y-%m-%dT%H:%M:%SZ")}}))
+""", 0o700)
+        env = environment(AWS_PROFILE="run", AWS_CONFIG_FILE=self.write("config", f"[profile run]\ncredential_process = {script}\n"))
+        with Stub(lambda request: Reply({}, delay=0.5)) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(6)], "at_once=2", env=env)
+            self.check_all(replies, reply="ok", attempts=1)
+        with open(os.path.join(self.folder, "calls"), encoding="utf-8") as file:
+            calls = file.read().splitlines()
+        self.assertGreater(len(calls), 1)
+        self.assertEqual(set(calls), {""})
+
     def test_expired_credentials_are_read_anew(self):
         """The third request of the run finds the token expired; the file is replaced a second later."""
         old = "[default]\naws_access_key_id = AKIDSTUB00001234\naws_secret_access_key = stub-secret\n"

@@ -69,6 +69,7 @@ static bool split(struct str command, struct arena *arena, char *words[WORDS_MAX
     return at != NULL && count > 0;
 }
 
+/* libcurl's connections would stay open in whatever the command leaves behind. */
 static bool start(char *const words[], int output, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -76,6 +77,7 @@ static bool start(char *const words[], int output, pid_t *child)
         return false;
     }
     bool ok = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0 &&
+              posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1) == 0 &&
               posix_spawnp(child, words[0], &actions, NULL, words, environ) == 0;
     (void)posix_spawn_file_actions_destroy(&actions);
     return ok;
