@@ -457,6 +457,15 @@ class Messages(Case):
         self.assertLess(time.monotonic() - started, 20)
         self.assertIn("nosuchhost.invalid", end["error"])
 
+    def test_a_name_server_that_says_nothing(self):
+        """Neither an attempt's time nor the end of a run waits for it."""
+        env = environment(**KEY, LD_PRELOAD=os.path.join(FOLDER, "libsilent_names.so"))
+        for setting, says in (("timeout_ms=500", "Timeout was reached"), ("stop_ms=500", "interrupted")):
+            with self.subTest(setting):
+                replies, end = call("http://somewhere.invalid", [{"n": 0}], setting, env=env)
+                self.check_all(replies, reply="none")
+                self.assertIn(says, end["error"])
+
     def test_what_cannot_be_opened(self):
         cases = [("no credentials", environment(), "eu-west-1", NOWHERE), ("profile ghost", environment(AWS_PROFILE="ghost"), "eu-west-1", NOWHERE),
                  ("is not a region", environment(**KEY), "eu west", NOWHERE), ("no region is set", environment(**KEY), "", ""),

@@ -161,6 +161,11 @@ static const char *reason_of(CURL *easy, CURLcode code)
         return "the server's certificate is not trusted here (AWS_CA_BUNDLE names whom to trust)";
     }
     const char *reason = number == 0 ? NULL : strerrordesc_np((int)number);
+    (void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
+    if (proxy >= FAILURE_MIN) {
+        return proxy == PROXY_UNKNOWN ? "the proxy wants to know who asks (407)"
+                                      : "the proxy refuses to connect to the server";
+    }
     return reason != NULL && code == CURLE_COULDNT_CONNECT ? reason : curl_easy_strerror(code);
 }
 
@@ -221,7 +226,8 @@ void ddb_connection_free(struct ddb_connection *connection)
     }
 }
 
-/* A proxy passes on what goes over its tunnel as it is, over plain HTTP too. */
+/* A proxy passes on what goes over its tunnel as it is, over plain HTTP too. "Quick exit": an
+ * attempt that is given up waits for no name server. */
 static void set_options(struct ddb_connection *connection)
 {
     CURL *easy = connection->easy;
