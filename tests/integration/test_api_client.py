@@ -470,6 +470,8 @@ class Messages(Case):
         cases = [("no credentials", environment(), "eu-west-1", NOWHERE), ("profile ghost", environment(AWS_PROFILE="ghost"), "eu-west-1", NOWHERE),
                  ("is not a region", environment(**KEY), "eu west", NOWHERE), ("no region is set", environment(**KEY), "", ""),
                  ("is not a URL", environment(**KEY), "eu-west-1", "127.0.0.1:8000"),
+                 ("is not a URL", environment(**KEY), "eu-west-1", "http://127.0.0.1:99999"),
+                 ("is not a URL", environment(**KEY), "eu-west-1", "http://[::1"),
                  ("must both be set", environment(AWS_ACCESS_KEY_ID="AKIDSTUB00001234"), "eu-west-1", NOWHERE)]
         for says, env, region, url in cases:
             with self.subTest(says):

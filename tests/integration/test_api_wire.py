@@ -308,7 +308,7 @@ class Proxies(Case):
             env = environment(**KEY, http_proxy=tunnel.url, no_proxy="")
             replies, end = call(stub.url, [{"n": 0}], env=env)
             self.check_all(replies, reply="none", unsure=False)
-            self.assertIn("no reply after", end["error"])
+            self.assertIn("the proxy refuses to connect to the server", end["error"])
             self.assertEqual(stub.requests, [])
 
 

@@ -12,6 +12,9 @@
 
 enum { CONNECT_TIMEOUT_MS = 5000, EVENTS_MAX = 16 };
 
+/* What proxies reply with. RFC 9110. */
+enum { FAILURE_MIN = 300, PROXY_UNKNOWN = 407 };
+
 /* Of what is received at a time over TLS. */
 static const long receive_bytes = 65536;
 
@@ -156,16 +159,17 @@ void ddb_connector_work(struct ddb_connector *connector)
 static const char *reason_of(CURL *easy, CURLcode code)
 {
     long number = 0;
+    long proxy = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-    if (code == CURLE_PEER_FAILED_VERIFICATION) {
-        return "the server's certificate is not trusted here (AWS_CA_BUNDLE names whom to trust)";
-    }
-    const char *reason = number == 0 ? NULL : strerrordesc_np((int)number);
     (void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
     if (proxy >= FAILURE_MIN) {
         return proxy == PROXY_UNKNOWN ? "the proxy wants to know who asks (407)"
                                       : "the proxy refuses to connect to the server";
     }
+    if (code == CURLE_PEER_FAILED_VERIFICATION) {
+        return "the server's certificate is not trusted here (AWS_CA_BUNDLE names whom to trust)";
+    }
+    const char *reason = number == 0 ? NULL : strerrordesc_np((int)number);
     return reason != NULL && code == CURLE_COULDNT_CONNECT ? reason : curl_easy_strerror(code);
 }
 
@@ -240,6 +244,7 @@ static void set_options(struct ddb_connection *connection)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, receive_bytes);

@@ -1,5 +1,6 @@
 #include "engine/store/dynamodb/client/ddb_endpoint_internal.h"
 
+#include <curl/curl.h>
 #include <stddef.h>
 
 /* What a host, a port and a path are spelled with; so neither user, query nor fragment. */
@@ -30,6 +31,21 @@ static size_t scheme_len(struct str text)
     return str_begins(text, STR("http://")) ? STR("http://").len : 0;
 }
 
+/* By libcurl, which is to connect to it. */
+static bool is_understood(struct str url)
+{
+    CURLU *parts = curl_url();
+    bool ok = parts != NULL && curl_url_set(parts, CURLUPART_URL, url.ptr, 0) == CURLUE_OK;
+    curl_url_cleanup(parts);
+    return ok;
+}
+
+static bool refuse(struct str text, struct error *err)
+{
+    return error_set(err, ERROR_USAGE, "endpoint \"%.*s\" is not a URL like https://host:port",
+                     STR_ARG(text));
+}
+
 /* The scheme's own port is not sent in the Host header. */
 static struct str without_usual_port(struct str host, bool tls)
 {
@@ -43,8 +59,7 @@ bool ddb_endpoint_parse(struct str text, struct arena *arena, struct ddb_endpoin
     size_t scheme = scheme_len(text);
     bool tls = scheme == STR("https://").len;
     if (scheme == 0 || !is_url_text(text)) {
-        return error_set(err, ERROR_USAGE, "endpoint \"%.*s\" is not a URL like https://host:port",
-                         STR_ARG(text));
+        return refuse(text, err);
     }
     struct str rest = {text.ptr + scheme, text.len - scheme};
     const char *slash = memchr(rest.ptr, '/', rest.len);
@@ -58,6 +73,9 @@ bool ddb_endpoint_parse(struct str text, struct arena *arena, struct ddb_endpoin
     out->path = arena_copy(arena, path.len == 0 ? STR("/") : path);
     out->url = arena_format(arena, "%.*s%.*s%.*s", (int)scheme, text.ptr, STR_ARG(host),
                             STR_ARG(out->path));
+    if (!is_understood(out->url)) {
+        return refuse(text, err);
+    }
     out->local =
         !ends_with(host, STR(".amazonaws.com")) && !ends_with(host, STR(".amazonaws.com.cn"));
     return true;
