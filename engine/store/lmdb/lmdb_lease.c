@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OWNER_MAX_BYTES = 256, LEASE_FILE_MODE = 0644 };
+enum { OWNER_MAX_BYTES = 256, LEASE_FILE_MODE = 0644, TRIES_MAX = 100 };
 
 static struct flock whole_file(void)
 {
@@ -68,22 +68,22 @@ static bool is_named(int fd, const char *path)
 static bool take_file(struct lmdb_store *store, struct error *err)
 {
     const char *path = lease_path(store->path, store->arena);
-    int fd = -1;
-    do {
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LEASE_FILE_MODE);
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LEASE_FILE_MODE);
         if (fd < 0) {
             return not_opened(path, store->path, err);
         }
-        if (!lock(fd, store->path, err)) {
-            (void)close(fd);
+        bool ok = lock(fd, store->path, err);
+        if (ok && is_named(fd, path)) {
+            store->lease_fd = fd;
+            return true;
+        }
+        (void)close(fd);
+        if (!ok) {
             return false;
         }
-    } while (!is_named(fd, path));
-    store->lease_fd = fd;
-    return true;
+    }
+    return error_set(err, ERROR_BUSY, "%s is deleted again and again", path);
 }
 
 /* Between opening the table and getting the lease another run may have changed indexes, or an

@@ -78,7 +78,7 @@ static bool can_lock(const struct lmdb_store *store)
 static bool check_names(const struct lmdb_store *store, struct error *err)
 {
     struct stat stat_of;
-    if (store->mode == STORE_READ || stat(store->path, &stat_of) != 0 || stat_of.st_nlink == 1) {
+    if (store->mode == STORE_READ || stat(store->path, &stat_of) != 0 || stat_of.st_nlink <= 1) {
         return true;
     }
     return error_set(err, ERROR_STORE,
