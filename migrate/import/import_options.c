@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { JOBS_DEFAULT = 2, JOBS_MAX = 64, MEMORY_DEFAULT_MB = 64, MEMORY_MAX_MB = 1 << 20 };
 
@@ -67,7 +68,7 @@ static bool read_source(const struct invocation *invocation, struct import_optio
         return error_set(err, ERROR_USAGE,
                          "--from is needed: postgresql://... with --map FILE, or FILE.jsonl");
     }
-    bool database = pg_source_is(out->from);
+    bool database = pg_source_is(out->from) && access(out->from, F_OK) != 0; /* dt=2026/a.jsonl */
     if (database && map == NULL) {
         return error_set(err, ERROR_USAGE, "--map FILE is needed: it says how rows become items");
     }

@@ -221,6 +221,13 @@ class Commands(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("new.refold")))
         self.assertEqual(refold.export(table), before)
 
+    def test_lines_lie_in_folders_of_any_name(self):
+        """A connection string has = in it, and so have the folders that other programs make."""
+        os.mkdir(self.path("dt=2026-04-18"))
+        rows = self.write("dt=2026-04-18/rows.jsonl", '{"Item":{"PK":{"S":"a"},"SK":{"S":"b"}}}\n')
+        self.assertIn("1 written", self.run_here("import", "t.refold", "--from", rows)[0])
+        self.assertIn("1 written", self.run_here("import", "u.refold", "--from", "dt=2026-04-18/rows.jsonl")[0])
+
     def test_rejects_replace_neither_table_nor_source(self):
         rows = self.write("rows.jsonl", '{"Item":{"PK":{"S":"a"},"SK":{"S":"b"}}}\n')
         os.symlink(rows, self.path("link.jsonl"))
