@@ -18,16 +18,14 @@ static size_t start_len(struct str text)
 {
     static const struct str starts[] = {STR_INIT("://"), STR_INIT("postgres:"),
                                         STR_INIT("postgresql:")};
+    size_t len = 0;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        if (str_begins(text, starts[i])) {
-            size_t len = starts[i].len;
-            while (len < text.len && text.ptr[len] == '/') {
-                len++;
-            }
-            return len;
-        }
+        len = str_begins(text, starts[i]) ? starts[i].len : len;
     }
-    return 0;
+    while (len > 0 && len < text.len && text.ptr[len] == '/') {
+        len++;
+    }
+    return len;
 }
 
 /* Bytes of the user information "user:password" at the start of `text`, which an '@' ends; 0: it
