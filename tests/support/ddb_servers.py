@@ -245,8 +245,16 @@ class Proxy:
                     pass
 
             def forward(self, body):
-                if self.upstream is None:
-                    self.upstream = http.client.HTTPConnection("127.0.0.1", proxy.server.port, timeout=60)
+                """A server ends connections that were idle: the request goes over a new one then."""
+                if self.upstream is not None:
+                    try:
+                        return self.exchange(body)
+                    except (ConnectionError, http.client.BadStatusLine):
+                        self.upstream.close()
+                self.upstream = http.client.HTTPConnection("127.0.0.1", proxy.server.port, timeout=60)
+                return self.exchange(body)
+
+            def exchange(self, body):
                 wanted = {name: value for name, value in self.headers.items()
                           if name.lower() in ("x-amz-target", "content-type", "authorization", "x-amz-date")}
                 self.upstream.request("POST", "/", body, wanted)
