@@ -26,6 +26,7 @@ SAVED_PAGES = 16  # kept_reading.c: PAGES
 PORTION = 1000  # probe_judge.c: TARGETS
 A_WORKER = 5  # pages that are being read, or wait to be taken
 KILLS_MAX = 5  # of one command
+SHARE = {"dynoxide": 0.75, "dynalite": 0.25}  # of the kills
 KEYS = {"where": "begins_with(PK, 'OLD#')", "rekey": {"PK": "NEW#${Number}"}, "on_collision": "keep_newer: U"}
 PUTS = [{"where": "begins_with(PK, 'NEW#') AND attribute_not_exists(Mark)", "put": {"PK": "STATE#${State}", "SK": "${Number}", "U": "${U}"},
          "on_collision": "overwrite"},
@@ -182,13 +183,13 @@ class Known:
 
 
 def run_server(kind, given):
-    folder = tempfile.mkdtemp(prefix="refold-api-kills-")
+    folder = tempfile.mkdtemp(prefix="refold-api-kills-probe-")
     killer = Killer()
     begun, kills, rounds = time.monotonic(), 0, 0
     with ddb_servers.Server(kind) as server, ddb_servers.Proxy(server, before=killer.before) as proxy:
         scene = Scene(folder, kind, proxy, killer, random.Random(given.seed))
         expected = list(scene.calm())
-        while kills < given.kills:
+        while kills < given.kills * SHARE[kind]:
             rounds += 1
             name = f"Killed{rounds}"
             for number, words in enumerate(scene.commands(name)):
@@ -202,10 +203,9 @@ def run_server(kind, given):
                 if fault:
                     sys.exit(f"{kind}, --seed {given.seed}, round {rounds}, {' '.join(words)}\n{fault}\nkept: {folder}")
     shutil.rmtree(folder)
-    if scene.resumed == 0 or scene.begun_anew == 0:
-        sys.exit(f"{kind}: {scene.resumed} resumes, {scene.begun_anew} that began anew: not enough kills to tell")
     print(f"{kind}: {kills} kills in {rounds} rounds, {scene.resumed} went on, {scene.begun_anew} began anew: nothing lost, nothing read "
           f"twice that was saved ({time.monotonic() - begun:.0f} s)", flush=True)
+    return scene.resumed > 0, scene.begun_anew > 0
 
 
 def main():
@@ -215,9 +215,9 @@ def main():
     options.add_argument("--only", default="", help="part of a server's name")
     given = options.parse_args()
     os.environ.update(ddb_servers.ENVIRONMENT)
-    for kind in ("dynoxide", "dynalite"):
-        if given.only in kind:
-            run_server(kind, given)
+    seen = [run_server(kind, given) for kind in SHARE if given.only in kind]
+    if not all(any(case) for case in zip(*seen)):
+        sys.exit("nothing went on, or nothing began anew: not enough kills to tell")
 
 
 if __name__ == "__main__":
