@@ -466,6 +466,12 @@ class Messages(Case):
                 self.check_all(replies, reply="none")
                 self.assertIn(says, end["error"])
 
+    def test_one_that_says_nothing_of_where_credentials_are(self):
+        env = environment(AWS_EC2_METADATA_DISABLED="false", AWS_EC2_METADATA_SERVICE_ENDPOINT="http://somewhere.invalid/",
+                          LD_PRELOAD=os.path.join(FOLDER, "libsilent_names.so"))
+        _, end = call(NOWHERE, [], env=env)
+        self.assertIn("no credentials", end["error"])
+
     def test_what_cannot_be_opened(self):
         cases = [("no credentials", environment(), "eu-west-1", NOWHERE), ("profile ghost", environment(AWS_PROFILE="ghost"), "eu-west-1", NOWHERE),
                  ("is not a region", environment(**KEY), "eu west", NOWHERE), ("no region is set", environment(**KEY), "", ""),

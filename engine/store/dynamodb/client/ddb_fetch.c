@@ -23,6 +23,7 @@ static void set_options(CURL *easy, const struct ddb_fetch *fetch, struct buffer
     curl_easy_setopt(easy, CURLOPT_URL, fetch->url.ptr);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* its time is up for a name server, too */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, fetch->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, fetch->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep);
