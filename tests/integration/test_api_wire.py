@@ -187,6 +187,22 @@ class Framing(Case):
             self.check_all(replies, reply="ok", attempts=1)
             self.assertEqual([json.loads(reply["content"])["n"] for reply in replies], list(range(40)))
 
+    def test_connections_that_died_unseen_cost_one_attempt(self):
+        """A gateway says so only when they are used again."""
+        count, seen = 15, set()
+        together = threading.Barrier(count)
+
+        def answer(request):
+            first = request.connection not in seen
+            seen.add(request.connection)
+            if request.body["n"] < count:
+                together.wait(20)
+            return Reply({}, cut=None if first else 0)
+        with Stub(answer) as stub:
+            replies, _ = call(stub.url, [{"n": n} for n in range(count + 1)], f"at_once={count}")
+            self.check_all(replies[:count], reply="ok", attempts=1)
+            self.check_all(replies[count:], reply="ok", attempts=2)
+
     def test_a_reply_before_the_request_is_whole(self):
         """The server reads no body, says why, and waits for the client to close."""
         heads = []

@@ -34,6 +34,7 @@ struct slot {
     struct buffer head; /* with the body, unless that is long */
     struct str body;    /* a long one */
     size_t sent;        /* of both */
+    bool used_again;    /* its connection had served another attempt before */
     bool given;         /* something may be on its way to the server */
     bool hung_up;       /* the server has ended its side */
     uint64_t until_us;
@@ -183,10 +184,14 @@ static void end(struct slot *slot, enum ddb_transport transport, const char *wha
     http->ended_link = &slot->next;
 }
 
-/* Without a reply. */
+/* Without a reply. Where a connection has died while it was idle, those beside it may have, too:
+ * attempts would be spent on each of them. */
 static void break_off(struct slot *slot, const char *what)
 {
     close_connection(slot);
+    for (struct slot *at = slot->used_again ? slot->http->free : NULL; at != NULL; at = at->next) {
+        close_connection(at);
+    }
     end(slot, slot->given ? DDB_BROKE_OFF : DDB_NOT_CONNECTED, what);
 }
 
@@ -428,7 +433,8 @@ void ddb_http_start(struct ddb_http *http, const struct ddb_request *request,
     bool is_short = request->urgent && timeout_ms > urgent_timeout_ms;
     slot->until_us = now_of(http) + (uint64_t)(is_short ? urgent_timeout_ms : timeout_ms) * 1000;
     http->due_us = slot->until_us < http->due_us ? slot->until_us : http->due_us;
-    if (ddb_connection_is_open(slot->connection)) {
+    slot->used_again = ddb_connection_is_open(slot->connection);
+    if (slot->used_again) {
         exchange(slot);
         return;
     }
