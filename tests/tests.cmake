@@ -80,6 +80,7 @@ add_library(slow_lmdb MODULE tests/integration/slow_lmdb.c)
 target_link_libraries(slow_lmdb PRIVATE PkgConfig::lmdb)
 add_library(note_syncs MODULE tests/integration/note_syncs.c)
 add_library(silent_names MODULE tests/integration/silent_names.c)
+add_library(two_addresses MODULE tests/integration/two_addresses.c)
 
 # Numbers against Python's decimal.
 add_executable(number_lines tests/integration/number_lines.c)

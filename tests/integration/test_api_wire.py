@@ -16,7 +16,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
-from ddb_call import KEY, Case, call, environment, first_time  # noqa: E402
+from ddb_call import FOLDER, KEY, Case, call, environment, first_time  # noqa: E402
 from ddb_stub import NONE, Reply, Stub, certified  # noqa: E402
 
 JUNK = b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\n{}"
@@ -239,6 +239,24 @@ class Framing(Case):
     def test_a_name_with_several_addresses(self):
         with Stub(lambda request: {}) as stub:
             replies, _ = call(f"http://localhost:{stub.port}", [{"n": 0}])
+            self.check_all(replies, reply="ok", attempts=1)
+
+
+    def test_a_name_whose_first_address_is_dead(self):
+        """It takes no more connections, and says nothing; or it refuses them."""
+        env = environment(**KEY, LD_PRELOAD=os.path.join(FOLDER, "libtwo_addresses.so"))
+        with Stub(lambda request: {}) as stub, contextlib.ExitStack() as opened:
+            dead = opened.enter_context(socket.socket())
+            dead.bind(("127.0.0.2", stub.port))
+            dead.listen(0)
+            for _ in range(4):
+                waiting = opened.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(("127.0.0.2", stub.port))
+            replies, _ = call(f"http://somewhere.invalid:{stub.port}", [{"n": n} for n in range(3)], env=env)
+            self.check_all(replies, reply="ok", attempts=1)
+            dead.close()
+            replies, _ = call(f"http://somewhere.invalid:{stub.port}", [{"n": n} for n in range(3)], env=env)
             self.check_all(replies, reply="ok", attempts=1)
 
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECT_TIMEOUT_MS = 5000, EVENTS_MAX = 16 };
+enum { CONNECT_TIMEOUT_MS = 5000, GLANCE_US = 100000, EVENTS_MAX = 16 };
 
 /* What proxies reply with. RFC 9110. */
 enum { FAILURE_MIN = 300, PROXY_UNKNOWN = 407 };
@@ -28,6 +28,8 @@ struct ddb_connector {
     bool is_plain; /* the URL's scheme is http */
     int epoll;     /* what libcurl waits for; our own waits for this */
     uint64_t due_us;
+    unsigned making;    /* connections of which it is not known yet what comes of them; */
+    uint64_t glance_us; /* when to look after them in any case */
 };
 
 struct ddb_connection {
@@ -35,6 +37,7 @@ struct ddb_connection {
     void *owner;
     CURL *easy; /* kept for the next connection, since it knows the TLS session; NULL: none yet */
     bool is_added;
+    bool is_making;
     bool is_open;
     int plain_fd; /* what is not encrypted goes straight to it, as libcurl searches its connections
                      at each call; -1: goes through libcurl */
@@ -43,19 +46,21 @@ struct ddb_connection {
 
 /* ---------------------------------------------------------------- what libcurl calls */
 
+/* libcurl may have closed a descriptor without a word, and have another of its number: what it
+ * believes to be watched is not always. An error would be the end of all its connections. */
 static int watch(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
 {
     (void)easy;
-    struct ddb_connector *connector = context;
-    if (what == CURL_POLL_REMOVE) {
-        (void)epoll_ctl(connector->epoll, EPOLL_CTL_DEL, fd, NULL);
-        return 0;
-    }
+    (void)known;
+    const struct ddb_connector *connector = context;
     struct epoll_event event = {.data.fd = fd};
     event.events |= (what & CURL_POLL_IN) != 0 ? EPOLLIN : 0;
     event.events |= (what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0;
-    (void)curl_multi_assign(connector->multi, fd, connector);
-    return epoll_ctl(connector->epoll, known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+    (void)epoll_ctl(connector->epoll, EPOLL_CTL_DEL, fd, NULL);
+    if (what != CURL_POLL_REMOVE) {
+        (void)epoll_ctl(connector->epoll, EPOLL_CTL_ADD, fd, &event);
+    }
+    return 0;
 }
 
 static int set_timer(CURLM *multi, long timeout_ms, void *context)
@@ -134,7 +139,19 @@ int ddb_connector_descriptor(const struct ddb_connector *connector)
 
 uint64_t ddb_connector_due_us(const struct ddb_connector *connector)
 {
-    return connector->due_us;
+    bool glances = connector->making > 0 && connector->glance_us < connector->due_us;
+    return glances ? connector->glance_us : connector->due_us;
+}
+
+/* Where the first address of a name is dead, libcurl goes on to the next only when it is called
+ * again, and asks for no such call. */
+static void glance(struct ddb_connector *connector, uint64_t now_us)
+{
+    int running = 0;
+    if (connector->making > 0 && connector->glance_us <= now_us) {
+        connector->glance_us = now_us + GLANCE_US;
+        (void)curl_multi_perform(connector->multi, &running);
+    }
 }
 
 void ddb_connector_work(struct ddb_connector *connector)
@@ -150,10 +167,24 @@ void ddb_connector_work(struct ddb_connector *connector)
         what |= (seen & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0;
         (void)curl_multi_socket_action(connector->multi, events[i].data.fd, what, &running);
     }
-    if (connector->due_us <= world->now_us(world->context)) {
+    uint64_t now_us = world->now_us(world->context);
+    if (connector->due_us <= now_us) {
         connector->due_us = UINT64_MAX;
         (void)curl_multi_socket_action(connector->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
+    glance(connector, now_us);
+}
+
+static void set_making(struct ddb_connection *connection, bool is_making)
+{
+    struct ddb_connector *connector = connection->connector;
+    const struct ddb_world *world = connector->world;
+    if (is_making && connector->making == 0) {
+        connector->glance_us = world->now_us(world->context) + GLANCE_US;
+    }
+    connector->making -= connection->is_making ? 1 : 0;
+    connector->making += is_making ? 1 : 0;
+    connection->is_making = is_making;
 }
 
 static const char *reason_of(CURL *easy, CURLcode code)
@@ -203,6 +234,7 @@ void *ddb_connector_next(struct ddb_connector *connector, const char **what)
     CURLcode code = message->data.result;
     (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
     struct ddb_connection *connection = (struct ddb_connection *)(void *)private;
+    set_making(connection, false);
     *what = code == CURLE_OK ? note_open(connection) : reason_of(connection->easy, code);
     if (*what != NULL) {
         ddb_connection_close(connection);
@@ -267,6 +299,7 @@ bool ddb_connection_begin(struct ddb_connection *connection)
     }
     connection->is_added =
         curl_multi_add_handle(connection->connector->multi, connection->easy) == CURLM_OK;
+    set_making(connection, connection->is_added);
     return connection->is_added;
 }
 
@@ -275,6 +308,7 @@ void ddb_connection_close(struct ddb_connection *connection)
 {
     if (connection->is_added) {
         (void)curl_multi_remove_handle(connection->connector->multi, connection->easy);
+        set_making(connection, false);
         connection->is_added = false;
         connection->is_open = false;
     }
