@@ -50,11 +50,30 @@ def rows():
                    "Product": {"N": str(order % 3)}, "Total": {"S": f"{order}.5"}, "Tags": {"SS": ["b", "a"]}}
 
 
-class Killer:
-    """Stands at a proxy's door: kills the process at its write of that number."""
+class Door:
+    """Stands at a proxy's door, and can kill the process behind it."""
 
     def __init__(self):
         self.process = None
+
+    def launch(self, words):
+        """What the command said, and whether it came to its end."""
+        self.process = subprocess.Popen([refold.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, err = self.process.communicate()
+        if self.process.returncode not in (0, -9):
+            raise AssertionError(f"exit {self.process.returncode}: {' '.join(words)}\n{out.decode()[-3000:]}\n{err.decode()[-3000:]}")
+        return err.decode(), self.process.returncode == 0
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Killer(Door):
+    """Kills the process at its write of that number."""
+
+    def __init__(self):
+        super().__init__()
         self.number = 0  # 0: never
         self.heard = False
         self.writes = 0
@@ -72,32 +91,38 @@ class Killer:
         self.writes += 1
         if self.writes != self.number:
             return None
-        self.process.kill()
-        self.process.wait()
+        self.kill()
         return None if self.heard else (500, b"{}")
 
     def run(self, words, number=0, heard=False):
         """True where the command came to its end."""
         self.number, self.heard, self.writes = number, heard, 0
         self.pages, self.settling = set(), False
-        self.process = subprocess.Popen([refold.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        out, err = self.process.communicate()
-        if self.process.returncode not in (0, -9):
-            raise AssertionError(f"exit {self.process.returncode}: {' '.join(words)}\n{out.decode()[-3000:]}\n{err.decode()[-3000:]}")
-        return self.process.returncode == 0
+        return self.launch(words)[1]
 
 
-class Scene:
-    def __init__(self, folder, kind, proxy, killer):
-        self.folder, self.kind, self.proxy, self.killer = folder, kind, proxy, killer
+class Table:
+    """Plans and items in a folder, for tables behind a proxy."""
+
+    def __init__(self, folder, proxy, plans, items):
+        self.folder, self.proxy = folder, proxy
         self.plans = os.path.join(folder, "plans")
         self.rows = os.path.join(folder, "rows.jsonl")
         os.mkdir(self.plans)
-        for version, steps in enumerate(PLANS[kind], start=1):
+        for version, steps in enumerate(plans, start=1):
             with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="ascii") as out:
                 json.dump({"steps": steps}, out)
         with open(self.rows, "w", encoding="ascii") as out:
-            out.writelines(json.dumps({"Item": row}) + "\n" for row in rows())
+            out.writelines(json.dumps({"Item": row}) + "\n" for row in items)
+
+    def content(self, name):
+        return sorted(refold.export(self.proxy.table(name)).splitlines())
+
+
+class Scene(Table):
+    def __init__(self, folder, kind, proxy, killer):
+        super().__init__(folder, proxy, PLANS[kind], rows())
+        self.kind, self.killer = kind, killer
 
     def commands(self, name):
         """Plan by plan, and all the way back."""
@@ -107,9 +132,6 @@ class Scene:
         for version in range(1, len(PLANS[self.kind]) + 1):
             yield ["apply", table, *run, "--to", f"{version:04d}", "--segments", str(SEGMENTS), "--page-size", "6"]
         yield ["rollback", table, *run, "--to", "0"]
-
-    def content(self, name):
-        return sorted(refold.export(self.proxy.table(name)).splitlines())
 
     def calm(self):
         """For each command: how many writes it sends, and what the table holds then."""

@@ -11,15 +11,16 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
 import ddb_servers  # noqa: E402
 import refold  # noqa: E402
+from api_kills import Door, Table  # noqa: E402
 
 ORDERS = 2600
 SAVED_PAGES = 16  # kept_reading.c: PAGES
@@ -45,11 +46,11 @@ def rows():
             yield {"PK": {"S": f"NEW#{order:05d}"}, "SK": {"S": "A"}, "Number": {"S": f"{order:05d}"}, "State": {"S": "0"}, "U": {"N": "50"}}
 
 
-class Killer:
-    """Stands at a proxy's door: kills the process at its request of that number, of those that read for the probe."""
+class Killer(Door):
+    """Kills the process at its request of that number, of those that read for the probe."""
 
     def __init__(self):
-        self.process = None
+        super().__init__()
         self.number = 0  # 0: never
         self.requests = 0
         self.probes = True
@@ -64,8 +65,7 @@ class Killer:
         self.requests += 1
         if self.requests != self.number:
             return None
-        self.process.kill()
-        self.process.wait()
+        self.kill()
         return 500, b"{}"
 
     def note(self, operation, body):
@@ -79,28 +79,17 @@ class Killer:
         return True
 
     def run(self, words, number=0):
-        """What it said; None where it was killed."""
+        """What it said, and whether it came to its end."""
         self.number, self.requests, self.probes = number, 0, True
         self.pages, self.keys = set(), set()
-        self.process = subprocess.Popen([refold.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        out, err = self.process.communicate()
-        if self.process.returncode not in (0, -9):
-            raise AssertionError(f"exit {self.process.returncode}: {' '.join(words)}\n{out.decode()[-3000:]}\n{err.decode()[-3000:]}")
-        return err.decode(), self.process.returncode == 0
+        return self.launch(words)
 
 
-class Scene:
+class Scene(Table):
     def __init__(self, folder, kind, proxy, killer, rng):
-        self.folder, self.kind, self.proxy, self.killer, self.rng = folder, kind, proxy, killer, rng
+        super().__init__(folder, proxy, PLANS[kind], rows())
+        self.kind, self.killer, self.rng = kind, killer, rng
         self.resumed = self.begun_anew = 0
-        self.plans = os.path.join(folder, "plans")
-        self.rows = os.path.join(folder, "rows.jsonl")
-        os.mkdir(self.plans)
-        for version, steps in enumerate(PLANS[kind], start=1):
-            with open(os.path.join(self.plans, f"{version:04d}_plan.json"), "w", encoding="ascii") as out:
-                json.dump({"steps": steps}, out)
-        with open(self.rows, "w", encoding="ascii") as out:
-            out.writelines(json.dumps({"Item": row}) + "\n" for row in rows())
 
     def commands(self, name):
         table = self.proxy.table(name)
@@ -111,9 +100,6 @@ class Scene:
 
     def state(self, name):
         return os.path.join(self.folder, name)
-
-    def content(self, name):
-        return sorted(refold.export(self.proxy.table(name)).splitlines())
 
     def calm(self):
         for words in self.commands("Calm"):

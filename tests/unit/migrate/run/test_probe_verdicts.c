@@ -4,44 +4,13 @@
 #include "engine/base/error.h"
 #include "engine/base/str.h"
 #include "migrate/ledger/ledger.h"
-#include "tests/support/memory_store.h"
+#include "tests/support/control_fixture.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-static const struct key_schema keys = {.partition = {{STR_INIT("PK"), VALUE_S}},
-                                       .partition_count = 1};
-
-/* A table in memory, and what each test needs. */
-struct fixture {
-    struct arena *arena;
-    struct store *store;
-    struct store_reader *reader;
-    struct error err;
-};
-
-static struct fixture set_up(void)
-{
-    struct fixture fixture = {.arena = arena_new(), .store = memory_store_new(&keys, NULL)};
-    ck_assert(store_reader_open(fixture.store, &fixture.reader, &fixture.err));
-    return fixture;
-}
-
-static void tear_down(struct fixture *fixture)
-{
-    store_reader_close(fixture->reader);
-    store_close(fixture->store);
-    arena_free(fixture->arena);
-}
-
-static void put_control(struct fixture *f, const char *name, struct str value)
-{
-    struct control control = {.name = {name, strlen(name)}, .value = value};
-    ck_assert(ledger_commit(f->store, &control, 1, &f->err));
-}
 
 enum { VERDICTS = 1201 };
 
