@@ -1,8 +1,15 @@
 #include "engine/base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+enum error_code error_code_of_write(int reason)
+{
+    bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+    return is_full ? ERROR_FULL : ERROR_STORE;
+}
 
 bool(error_set)(struct error *err, enum error_code code, const char *format, ...)
 {

@@ -53,6 +53,10 @@ struct error {
 bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 bool error_wrap(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Of a failed write's errno: ERROR_FULL where there is no room on the device, in the quota or
+ * within the limit of file sizes, else ERROR_STORE. */
+enum error_code error_code_of_write(int reason);
+
 /* Gives an error that line, for who knows more of what to do than the callee. One that has a hint
  * keeps it. Returns false. */
 bool error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -106,7 +106,7 @@ void run_file_close(struct run_file *file)
 
 static bool write_error(const struct run_file *file, struct error *err)
 {
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+    if (error_code_of_write(errno) == ERROR_FULL) {
         return error_set(err, ERROR_FULL, "no room for sort files in %s", file->place);
     }
     return error_set(err, ERROR_STORE, "sort files in %s: %s", file->place, strerror(errno));

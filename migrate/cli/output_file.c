@@ -18,8 +18,8 @@ struct output_file {
 
 static bool fail(const struct output_file *file, int reason, struct error *err)
 {
-    return error_set(err, reason == ENOSPC || reason == EDQUOT ? ERROR_FULL : ERROR_STORE,
-                     "cannot write %s: %s", file->path, strerror(reason));
+    return error_set(err, error_code_of_write(reason), "cannot write %s: %s", file->path,
+                     strerror(reason));
 }
 
 bool output_file_open(const char *path, FILE *standard, struct arena *arena,

@@ -82,8 +82,7 @@ const char *kept_reading_path(const struct kept_reading *kept, const char *name)
 
 static bool fail(const char *path, struct error *err)
 {
-    return error_set(err, errno == ENOSPC || errno == EDQUOT ? ERROR_FULL : ERROR_STORE,
-                     "cannot write %s: %s", path, strerror(errno));
+    return error_set(err, error_code_of_write(errno), "cannot write %s: %s", path, strerror(errno));
 }
 
 /* What the run's files begin with ends in the folder's slash. Who only makes an index, needs none.

@@ -62,8 +62,8 @@ uint64_t undo_chain(uint64_t digest, const char head[UNDO_HEAD_BYTES])
 
 static bool fail(const char *what, const char *path, struct error *err)
 {
-    return error_set(err, errno == ENOSPC || errno == EDQUOT ? ERROR_FULL : ERROR_STORE,
-                     "the undo log %s cannot be %s: %s", path, what, strerror(errno));
+    return error_set(err, error_code_of_write(errno), "the undo log %s cannot be %s: %s", path,
+                     what, strerror(errno));
 }
 
 static bool write_at(int fd, uint64_t offset, struct str bytes)

@@ -23,7 +23,7 @@ static bool cannot_grow(const struct lmdb_store *store)
 /* LMDB reports a short write as EIO; where the file cannot grow, it is the want of space. */
 static bool is_full(const struct lmdb_store *store, int rc)
 {
-    return rc == ENOSPC || rc == EDQUOT || rc == EFBIG || rc == MDB_MAP_FULL ||
+    return error_code_of_write(rc) == ERROR_FULL || rc == MDB_MAP_FULL ||
            (rc == EIO && cannot_grow(store));
 }
 

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -60,6 +61,16 @@ START_TEST(error_codes_have_the_documented_exit_status)
 }
 END_TEST
 
+START_TEST(error_code_of_write_tells_no_room_from_the_rest)
+{
+    ck_assert_int_eq(error_code_of_write(ENOSPC), ERROR_FULL);
+    ck_assert_int_eq(error_code_of_write(EDQUOT), ERROR_FULL);
+    ck_assert_int_eq(error_code_of_write(EFBIG), ERROR_FULL);
+    ck_assert_int_eq(error_code_of_write(EIO), ERROR_STORE);
+    ck_assert_int_eq(error_code_of_write(0), ERROR_STORE);
+}
+END_TEST
+
 int main(void)
 {
     TCase *error = tcase_create("error");
@@ -67,6 +78,7 @@ int main(void)
     tcase_add_test(error, error_hint_is_the_first_that_was_given);
     tcase_add_test(error, error_text_is_cut_to_fit);
     tcase_add_loop_test(error, error_codes_have_the_documented_exit_status, 0, ROWS(codes));
+    tcase_add_test(error, error_code_of_write_tells_no_room_from_the_rest);
     Suite *suite = suite_create("engine/base/error");
     suite_add_tcase(suite, error);
     return suite_run(suite);
